@@ -9,6 +9,7 @@ pub mod element;
 pub mod kernel;
 pub mod pattern;
 pub mod problem;
+pub mod record;
 pub mod source;
 pub mod timing;
 pub mod variant;
