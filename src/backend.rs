@@ -87,6 +87,11 @@ pub trait PreparedRun {
     /// # Errors
     /// [`BackendError`] if the device fails or takes too long.
     fn run(&mut self, launches: NonZeroU32) -> Result<Timing, BackendError>;
+
+    /// Why the host's clock times this run although the device has one of its own; `None` where nothing is amiss.
+    fn timer_note(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What goes wrong on a device.

@@ -4,12 +4,22 @@
 pub mod backends;
 
 pub mod backend;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod device;
 pub mod element;
+pub mod harness;
 pub mod kernel;
+pub mod limiter;
+pub mod model;
 pub mod pattern;
+pub mod peak;
+pub mod physical;
 pub mod problem;
 pub mod record;
+#[cfg(feature = "cli")]
+pub mod report;
 pub mod source;
 pub mod timing;
 pub mod variant;
+pub mod verify;

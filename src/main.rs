@@ -1,1 +1,7 @@
-fn main() {}
+//! The `cornerturn` program: see [`cornerturn::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cornerturn::cli::run(std::env::args_os())
+}

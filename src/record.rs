@@ -1,11 +1,19 @@
 //! The record of a run: what `cornerturn bench --json` writes, and what every report is made from.
 //!
-//! `docs/record.schema.json` is the schema of the format. Measuring makes a [`Record`] and prints nothing; presenting
-//! takes a [`Record`] and measures nothing.
+//! `docs/record.schema.json` is the schema of the format, `docs/RECORD.md` tells it in prose. Measuring makes a
+//! [`Record`] and prints nothing; presenting takes a [`Record`] and measures nothing.
+
+mod check;
+mod file;
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceKind, Peak, TimerKind};
+
+pub use check::InvalidRecord;
+pub use file::ReadError;
 
 /// The version of the format. A reader accepts no other.
 pub const SCHEMA: &str = "cornerturn/1";
@@ -25,6 +33,13 @@ pub struct Record {
     pub results: Vec<Row>,
     /// Whether the run was interrupted, so that rows are missing.
     pub interrupted: bool,
+}
+
+impl Record {
+    /// The device of an id, if it is listed.
+    pub fn device(&self, id: &str) -> Option<&Device> {
+        self.devices.iter().find(|device| device.id == id)
+    }
 }
 
 /// The machine and the program.
@@ -93,6 +108,29 @@ pub enum Status {
     Suspect,
     /// It failed, or gave a wrong result; `reason` says how.
     Failed,
+}
+
+impl Status {
+    /// The name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Unsupported => "unsupported",
+            Status::Suspect => "suspect",
+            Status::Failed => "failed",
+        }
+    }
+
+    /// Whether a row of this status has times and a bandwidth.
+    pub const fn has_figures(self) -> bool {
+        matches!(self, Status::Ok | Status::Suspect)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// One row: one variant on one problem on one device.

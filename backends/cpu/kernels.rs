@@ -1,0 +1,143 @@
+//! The variants on a CPU. Elements are arrays of bytes, so that one function serves every type of a width.
+
+use rayon::prelude::*;
+
+use crate::element::Width;
+use crate::problem::Problem;
+use crate::variant::Variant;
+
+/// A variant bound to the CPU: reads the source, writes the destination.
+pub type Kernel = fn(&Problem, &[u8], &mut [u8]);
+
+/// The variant's kernel, where the CPU has one.
+pub fn find(variant: Variant) -> Option<Kernel> {
+    match variant {
+        Variant::Memcpy => Some(|_, source, destination| destination.copy_from_slice(source)),
+        Variant::Copy => Some(copy),
+        Variant::Naive => Some(|problem, source, destination| by_width(problem, source, destination, Cut::naive)),
+        Variant::Tiled => Some(|problem, source, destination| by_width(problem, source, destination, Cut::tiled)),
+        Variant::TransposeCrate => Some(transpose_crate),
+        _ => None,
+    }
+}
+
+/// Bytes that one task copies: large against the cost of a task, small against a cache.
+const COPY_BYTES: usize = 1 << 20;
+
+fn copy(_: &Problem, source: &[u8], destination: &mut [u8]) {
+    let pieces = destination.par_chunks_mut(COPY_BYTES).zip(source.par_chunks(COPY_BYTES));
+    pieces.for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+/// How a destination matrix is cut up: into tasks of `band` rows × `segment` elements of each row, and each of them
+/// into blocks of `block` × `block` elements.
+#[derive(Clone, Copy)]
+struct Cut {
+    band: usize,
+    segment: usize,
+    block: usize,
+}
+
+impl Cut {
+    /// One task a thread, no blocks: each destination row is gathered from a whole column.
+    fn naive(rows: usize, cols: usize) -> Cut {
+        let threads = rayon::current_num_threads();
+        let band = cols.div_ceil(threads);
+        // With fewer rows than threads, the rows are shared out.
+        let segment = if cols < threads { rows.div_ceil(threads) } else { rows };
+        Cut { band, segment, block: usize::MAX }
+    }
+
+    /// Blocks of 64 × 64: 64 KiB on each side with 16-byte elements, so that both stay in a second-level cache; and
+    /// tasks of 64 of them, so that there are enough to go around and each is worth starting.
+    fn tiled(_: usize, _: usize) -> Cut {
+        Cut { band: 64, segment: 64 * 64, block: 64 }
+    }
+}
+
+fn by_width(problem: &Problem, source: &[u8], destination: &mut [u8], cut: fn(usize, usize) -> Cut) {
+    match problem.width() {
+        Width::W1 => transpose::<[u8; 1]>(problem, source, destination, cut),
+        Width::W2 => transpose::<[u8; 2]>(problem, source, destination, cut),
+        Width::W4 => transpose::<[u8; 4]>(problem, source, destination, cut),
+        Width::W8 => transpose::<[u8; 8]>(problem, source, destination, cut),
+        Width::W16 => transpose::<[u8; 16]>(problem, source, destination, cut),
+    }
+}
+
+fn transpose<E: bytemuck::Pod + Send + Sync>(
+    problem: &Problem,
+    source: &[u8],
+    destination: &mut [u8],
+    cut: fn(usize, usize) -> Cut,
+) {
+    if problem.is_empty() {
+        return;
+    }
+    let (rows, cols) = (problem.rows() as usize, problem.cols() as usize);
+    let cut = cut(rows, cols);
+    let source: &[E] = bytemuck::cast_slice(source);
+    let destination: &mut [E] = bytemuck::cast_slice_mut(destination);
+    let matrices = destination.par_chunks_mut(rows * cols).zip(source.par_chunks(rows * cols));
+    matrices.for_each(|(destination, source)| {
+        tasks(destination, rows, cut).into_par_iter().for_each(|mut task| task.run(source, cols, cut.block));
+    });
+}
+
+/// A rectangle of one destination matrix, as one slice for each of its rows: tasks share no element, which the borrow
+/// checker can see.
+struct Task<'a, E> {
+    first_row: usize,
+    first: usize,
+    rows: Vec<&'a mut [E]>,
+}
+
+fn tasks<E>(destination: &mut [E], row_len: usize, cut: Cut) -> Vec<Task<'_, E>> {
+    let mut tasks = Vec::new();
+    for (band, rows) in destination.chunks_mut(row_len * cut.band).enumerate() {
+        let mut segments: Vec<_> = rows.chunks_mut(row_len).map(|row| row.chunks_mut(cut.segment)).collect();
+        for first in (0..row_len).step_by(cut.segment) {
+            let rows = segments.iter_mut().filter_map(Iterator::next).collect();
+            tasks.push(Task { first_row: band * cut.band, first, rows });
+        }
+    }
+    tasks
+}
+
+impl<E: Copy> Task<'_, E> {
+    fn run(&mut self, source: &[E], cols: usize, block: usize) {
+        let len = self.rows.first().map_or(0, |row| row.len());
+        for begin in (0..len).step_by(block.min(len.max(1))) {
+            let end = begin.saturating_add(block).min(len);
+            for (row, col) in self.rows.iter_mut().zip(self.first_row..) {
+                let column = source[(self.first + begin) * cols + col..].iter().step_by(cols);
+                for (to, from) in row[begin..end].iter_mut().zip(column) {
+                    *to = *from;
+                }
+            }
+        }
+    }
+}
+
+fn transpose_crate(problem: &Problem, source: &[u8], destination: &mut [u8]) {
+    match problem.width() {
+        Width::W1 => library::<[u8; 1]>(problem, source, destination),
+        Width::W2 => library::<[u8; 2]>(problem, source, destination),
+        Width::W4 => library::<[u8; 4]>(problem, source, destination),
+        Width::W8 => library::<[u8; 8]>(problem, source, destination),
+        Width::W16 => library::<[u8; 16]>(problem, source, destination),
+    }
+}
+
+fn library<E: bytemuck::Pod>(problem: &Problem, source: &[u8], destination: &mut [u8]) {
+    if problem.is_empty() {
+        return;
+    }
+    let (rows, cols) = (problem.rows() as usize, problem.cols() as usize);
+    let source: &[E] = bytemuck::cast_slice(source);
+    let matrices = bytemuck::cast_slice_mut(destination).chunks_exact_mut(rows * cols);
+    for (to, from) in matrices.zip(source.chunks_exact(rows * cols)) {
+        // The crate calls the columns of the source its width.
+        ::transpose::transpose(from, to, cols, rows);
+    }
+}

@@ -1,0 +1,261 @@
+//! `cornerturn bench`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use clap::ValueEnum;
+
+use super::Failure;
+use super::output::Output;
+use super::parse::{self, PeakArg};
+use super::progress::Progress;
+use crate::backend::TransposeBackend;
+use crate::backends::{self, Discovery};
+use crate::device::{Api, DeviceId, DeviceKind};
+use crate::element::Element;
+use crate::harness::{self, Plan, Target};
+use crate::record::{self, Environment, Record, Status};
+use crate::report;
+use crate::variant::Variant;
+
+/// The options of `cornerturn bench`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cornerturn bench
+  cornerturn bench --device cuda:0,vulkan:0 --size 4096x4096,10000x10007 --element f32,u8
+  cornerturn bench --variant padded --bounds-checks both --json run.json
+
+GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
+Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
+pub struct Args {
+    /// Devices to run on, such as cpu, cuda:0, vulkan:0, metal:0, dx12:0, gl:0 [default: all]
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    device: Vec<DeviceId>,
+
+    /// Matrix sizes [default: 4096x4096 on GPUs, 2048x2048 on CPUs, 1024x1024 on software devices]
+    #[arg(long, value_name = "ROWSxCOLS", value_delimiter = ',', value_parser = parse::size)]
+    size: Vec<(u64, u64)>,
+
+    /// Matrices of each size, one after the other
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    batch: u64,
+
+    /// Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "f32")]
+    element: Vec<Element>,
+
+    /// Variants; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    variant: Vec<Variant>,
+
+    /// Whether WGSL is compiled with bounds checks
+    #[arg(long, value_enum, default_value_t = BoundsChecks::Off)]
+    bounds_checks: BoundsChecks,
+
+    /// Seconds for which each cell of the table is measured
+    #[arg(long, value_name = "SECONDS", default_value = "0.25", value_parser = parse::seconds)]
+    min_time: Duration,
+
+    /// Theoretical peak in GB/s, for all devices or for one as ID=GBPS
+    #[arg(long, value_name = "[ID=]GBPS", value_delimiter = ',', value_parser = parse::peak)]
+    peak: Vec<PeakArg>,
+
+    /// Write the record as JSON (docs/RECORD.md describes it)
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the rows as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// Print no table and no progress; errors and files still come
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// A setting that can be an axis.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BoundsChecks {
+    Off,
+    On,
+    Both,
+}
+
+/// Runs the benchmark and presents it.
+pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
+    let plan = plan(args)?;
+    let outputs = Outputs::open(args)?;
+    let discovery = backends::discover(&apis(&args.device));
+    let chosen = choose(&args.device, &discovery)?;
+    let targets = harness::targets(chosen, |id| user_peak(&args.peak, id));
+    let stop = stop_on_interrupt()?;
+    let environment = environment(command);
+    let mut progress = Progress::new(args.quiet);
+    let rows = harness::run(&targets, &plan, &stop, &mut progress).map_err(|error| Failure::Input(error.to_string()))?;
+    progress.finish();
+    let record = Record {
+        schema: record::SCHEMA.into(),
+        environment,
+        devices: targets.iter().map(Target::record).collect(),
+        absent: discovery.absent.iter().map(absent).collect(),
+        results: rows,
+        interrupted: stop.load(Ordering::Relaxed),
+    };
+    // The table first: should a file fail to be written, the figures are still there to see.
+    if !args.quiet {
+        super::print(&report::table(&record));
+    }
+    outputs.write(&record).map_err(Failure::Run)?;
+    Ok(exit_code(&record))
+}
+
+fn exit_code(record: &Record) -> ExitCode {
+    match record.results.iter().any(|row| row.status == Status::Failed) {
+        _ if record.interrupted => ExitCode::from(130),
+        true => ExitCode::from(1),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+fn plan(args: &Args) -> Result<Plan, Failure> {
+    let plan = Plan {
+        variants: if args.variant.is_empty() { Variant::ALL.to_vec() } else { args.variant.clone() },
+        sizes: (!args.size.is_empty()).then(|| without_repeats(&args.size)),
+        batch: args.batch,
+        elements: without_repeats(&args.element),
+        bounds_checks: match args.bounds_checks {
+            BoundsChecks::Off => vec![false],
+            BoundsChecks::On => vec![true],
+            BoundsChecks::Both => vec![false, true],
+        },
+        min_time: args.min_time,
+        ..Plan::default()
+    };
+    // The sizes that depend on the kind of device are all small: one kind stands for all.
+    plan.problems(DeviceKind::Gpu).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(plan)
+}
+
+/// The list without what stands in it earlier, in the same order.
+fn without_repeats<T: Copy + PartialEq>(list: &[T]) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in list {
+        if !seen.contains(item) {
+            seen.push(*item);
+        }
+    }
+    seen
+}
+
+/// The APIs to look at: opening a driver takes time and memory, so only those that are asked for.
+fn apis(devices: &[DeviceId]) -> Vec<Api> {
+    let asked = |api: &Api| devices.is_empty() || devices.iter().any(|id| id.api == *api);
+    Api::ALL.into_iter().filter(asked).collect()
+}
+
+/// The devices asked for, in the order asked; all of them if none is named.
+fn choose<'a>(ids: &[DeviceId], discovery: &'a Discovery) -> Result<Vec<&'a dyn TransposeBackend>, Failure> {
+    let devices = || discovery.devices.iter().map(Box::as_ref);
+    if ids.is_empty() {
+        return Ok(devices().collect());
+    }
+    let find = |id: DeviceId| devices().find(|device| device.device().id == id);
+    without_repeats(ids).into_iter().map(|id| find(id).ok_or_else(|| unknown_device(id, discovery))).collect()
+}
+
+fn unknown_device(id: DeviceId, discovery: &Discovery) -> Failure {
+    let mut message = format!("there is no device `{id}`");
+    for absent in discovery.absent.iter().filter(|absent| absent.api == id.api) {
+        message += &format!("; {}: {}", absent.api, absent.reason);
+        if !absent.remedy.is_empty() {
+            message += &format!(" ({})", absent.remedy);
+        }
+    }
+    // Only now are the other APIs worth looking at.
+    let all = backends::discover(&Api::ALL);
+    let ids: Vec<String> = all.devices.iter().map(|device| device.device().id.to_string()).collect();
+    Failure::Input(format!("{message}; the devices here are {}", ids.join(", ")))
+}
+
+/// What the user gave for this very device, else for all.
+fn user_peak(peaks: &[PeakArg], id: DeviceId) -> Option<f64> {
+    let last = |wanted: Option<DeviceId>| peaks.iter().rev().find(|peak| peak.device == wanted).map(|peak| peak.gbps);
+    last(Some(id)).or_else(|| last(None))
+}
+
+/// A flag that the first Ctrl-C raises; the second ends the program.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&stop);
+    let handler = move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("stopping after this batch; once more to stop at once");
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot catch Ctrl-C: {error}")))?;
+    Ok(stop)
+}
+
+fn environment(command: &[OsString]) -> Environment {
+    // The program's own path says where somebody keeps their files, and nothing about the run.
+    let program = command.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_owned();
+    let words = std::iter::once(&program).chain(command.iter().skip(1));
+    Environment {
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        os: std::env::consts::OS.into(),
+        arch: std::env::consts::ARCH.into(),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
+fn absent(absent: &backends::Absent) -> record::Absent {
+    record::Absent { api: absent.api.name().into(), reason: absent.reason.clone(), remedy: absent.remedy.clone() }
+}
+
+/// The files to write.
+struct Outputs {
+    json: Option<Output>,
+    csv: Option<Output>,
+    markdown: Option<Output>,
+}
+
+impl Outputs {
+    fn open(args: &Args) -> Result<Outputs, Failure> {
+        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
+        let outputs = Outputs { json: open(&args.json)?, csv: open(&args.csv)?, markdown: open(&args.markdown)? };
+        let mut paths: Vec<&Path> =
+            [&outputs.json, &outputs.csv, &outputs.markdown].into_iter().flatten().map(Output::path).collect();
+        paths.sort();
+        match paths.windows(2).find(|pair| pair[0] == pair[1] && pair[0].is_file()) {
+            Some(pair) => Err(Failure::Input(format!("{} is named for two outputs", pair[0].display()))),
+            None => Ok(outputs),
+        }
+    }
+
+    /// Writes all of them, also those after one that fails.
+    fn write(self, record: &Record) -> Result<(), String> {
+        let json = |record: &Record| record.to_json().map_err(|error| error.to_string());
+        let done = [
+            write(self.json, || json(record)),
+            write(self.csv, || Ok(report::csv(record))),
+            write(self.markdown, || Ok(report::markdown(record))),
+        ];
+        let failures: Vec<String> = done.into_iter().filter_map(Result::err).collect();
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+    }
+}
+
+fn write(output: Option<Output>, text: impl Fn() -> Result<String, String>) -> Result<(), String> {
+    output.map_or(Ok(()), |output| output.write(&text()?))
+}

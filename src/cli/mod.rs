@@ -1,0 +1,72 @@
+//! The command line: what `cornerturn --help` shows.
+//!
+//! Exit codes: 0, all well; 1, something that was run failed; 2, bad input, found before anything ran; 130,
+//! interrupted.
+
+mod bench;
+mod devices;
+mod output;
+mod parse;
+mod progress;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Matrix transpose at the speed of a copy on any GPU: benchmark and devices.
+#[derive(Parser)]
+#[command(name = "cornerturn", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every variant on every device and compare their bandwidth with the copy ceiling and the peak
+    Bench(bench::Args),
+    /// List the devices, and why the others are not here
+    Devices,
+}
+
+/// Something ended the run; what it is decides the exit code.
+enum Failure {
+    /// What the user asked for cannot be: exit 2.
+    Input(String),
+    /// It was tried and did not work: exit 1.
+    Run(String),
+}
+
+/// Runs the program with `args`, program name first, and returns its exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // Graphics drivers and wgpu log what is no fault of anyone's; RUST_LOG brings it back.
+    let quiet = env_logger::Env::default().default_filter_or("warn,wgpu_core=off,wgpu_hal=off,naga=off");
+    env_logger::Builder::from_env(quiet).format_timestamp(None).init();
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(message) => {
+            // A closed pipe is the only way in which this fails, and then nobody is there to be told.
+            let _ = message.print();
+            return ExitCode::from(message.exit_code() as u8);
+        }
+    };
+    let done = match cli.command {
+        Command::Bench(arguments) => bench::run(&arguments, &args),
+        Command::Devices => devices::run(),
+    };
+    let (code, message) = match done {
+        Ok(code) => return code,
+        Err(Failure::Input(message)) => (2, message),
+        Err(Failure::Run(message)) => (1, message),
+    };
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+/// Prints to standard output. A reader that went away is no error: `cornerturn devices | head -1` is fine.
+fn print(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}

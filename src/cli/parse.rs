@@ -1,0 +1,76 @@
+//! Parsers of the command line's own notations, with errors that say what to write instead.
+
+use std::time::Duration;
+
+use crate::device::DeviceId;
+
+/// `ROWSxCOLS`, such as `4096x4096`.
+pub fn size(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("`{text}` is no size; write ROWSxCOLS, such as 4096x4096");
+    let (rows, cols) = text.split_once(['x', 'X', '×']).ok_or_else(wrong)?;
+    let number = |digits: &str| -> Result<u64, String> {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        digits.parse().map_err(|_| format!("{digits} in `{text}` is more than {}, the most rows or columns", u64::MAX))
+    };
+    Ok((number(rows)?, number(cols)?))
+}
+
+/// Seconds, such as `0.25`.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    const MOST: f64 = 3600.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= MOST => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is no time; write seconds, more than 0 and at most {MOST}, such as 0.25")),
+    }
+}
+
+/// A theoretical peak for one device or for all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PeakArg {
+    /// The device; `None` for all.
+    pub device: Option<DeviceId>,
+    /// GB/s.
+    pub gbps: f64,
+}
+
+/// `GBPS` or `DEVICE=GBPS`, such as `cuda:0=4814`.
+pub fn peak(text: &str) -> Result<PeakArg, String> {
+    let (device, number) = match text.split_once('=') {
+        Some((id, number)) => (Some(id.parse::<DeviceId>().map_err(|error| error.to_string())?), number),
+        None => (None, text),
+    };
+    match number.parse::<f64>() {
+        Ok(gbps) if gbps > 0.0 && gbps.is_finite() => Ok(PeakArg { device, gbps }),
+        _ => Err(format!("`{number}` is no bandwidth; write GB/s, such as 4814 or cuda:0=4814")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("4096x17"), Ok((4096, 17)));
+        assert_eq!(size("0×5"), Ok((0, 5)));
+        for text in ["", "x", "4096", "4096x", "x4", "-1x4", "+1x4", "1.5x2", "4x4x4", "4 x 4"] {
+            assert!(size(text).unwrap_err().contains("ROWSxCOLS"), "{text}");
+        }
+        assert!(size("18446744073709551616x1").unwrap_err().contains("more than 18446744073709551615"));
+    }
+
+    #[test]
+    fn times_and_peaks() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for text in ["0", "-1", "nan", "inf", "1e9", "", "1s"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(peak("2039"), Ok(PeakArg { device: None, gbps: 2039.0 }));
+        assert_eq!(peak("cuda:1=4814.5").unwrap().device, Some("cuda:1".parse().unwrap()));
+        for text in ["", "0", "-3", "nan", "inf", "cuda=3", "cuda:0=", "=5"] {
+            assert!(peak(text).is_err(), "{text}");
+        }
+    }
+}

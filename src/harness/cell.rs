@@ -1,0 +1,123 @@
+//! One cell of the table: a variant with its setting, from support to samples.
+
+use std::num::NonZeroU32;
+
+use crate::backend::{BackendError, PreparedRun, RunOptions};
+use crate::device::TimerKind;
+use crate::timing::Timing;
+use crate::variant::Variant;
+
+/// Launches in one batch at the most; enough to make any clock's resolution vanish.
+const MAX_LAUNCHES: u32 = 1 << 16;
+
+/// Samples below which no cell ends early.
+const MIN_SAMPLES: usize = 3;
+
+/// How a cell ended without figures.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It cannot run here.
+    Unsupported(String),
+    /// It failed.
+    Failed(String),
+}
+
+/// What is measured of one variant with one setting.
+pub struct Cell {
+    pub variant: Variant,
+    /// The setting, on devices that have it and for variants that it touches.
+    pub bounds_checks: Option<bool>,
+    pub outcome: Option<Outcome>,
+    /// Whether all destinations were right before timing, and again after it.
+    pub verified: [bool; 2],
+    /// Seconds of one launch, a value for each batch.
+    pub samples: Vec<f64>,
+    pub launches: NonZeroU32,
+    pub timer: Option<TimerKind>,
+    pub timer_note: Option<String>,
+}
+
+impl Cell {
+    pub fn new(variant: Variant, bounds_checks: Option<bool>) -> Cell {
+        Cell {
+            variant,
+            bounds_checks,
+            outcome: None,
+            verified: [false; 2],
+            samples: Vec::new(),
+            launches: NonZeroU32::MIN,
+            timer: None,
+            timer_note: None,
+        }
+    }
+
+    /// The options to prepare it with.
+    pub fn options(&self) -> RunOptions {
+        RunOptions { bounds_checks: self.bounds_checks.unwrap_or(false) }
+    }
+
+    /// What it is called while it runs.
+    pub fn label(&self) -> String {
+        match self.bounds_checks {
+            Some(true) => format!("{} (bounds checks)", self.variant),
+            _ => self.variant.to_string(),
+        }
+    }
+
+    pub fn fail(&mut self, error: impl std::fmt::Display) {
+        self.outcome.get_or_insert(Outcome::Failed(error.to_string()));
+    }
+
+    /// Whether it still takes part.
+    pub fn alive(&self) -> bool {
+        self.outcome.is_none()
+    }
+
+    /// Finds how many launches fill `batch_seconds`, warming the device up on the way: a batch is doubled until it
+    /// fills half of that time, then scaled. A whole number of rotations over the `sets` makes all batches alike.
+    pub fn calibrate(
+        &mut self,
+        run: &mut dyn PreparedRun,
+        batch_seconds: f64,
+        sets: usize,
+    ) -> Result<(), BackendError> {
+        let mut launches = NonZeroU32::MIN;
+        let seconds = loop {
+            let seconds = run.run(launches)?.seconds();
+            if seconds >= batch_seconds / 2.0 || launches.get() >= MAX_LAUNCHES {
+                break seconds;
+            }
+            launches = launches.saturating_mul(NonZeroU32::new(2).unwrap_or(launches));
+        };
+        let wanted = f64::from(launches.get()) * batch_seconds / seconds;
+        let wanted = (wanted.ceil().min(f64::from(MAX_LAUNCHES)) as u32).max(1);
+        let sets = sets as u32;
+        let whole = if wanted > sets { wanted.next_multiple_of(sets) } else { wanted };
+        self.launches = NonZeroU32::new(whole).unwrap_or(NonZeroU32::MIN);
+        Ok(())
+    }
+
+    /// Times one batch.
+    pub fn sample(&mut self, run: &mut dyn PreparedRun) -> Result<(), BackendError> {
+        let timing = run.run(self.launches)?;
+        let timer = match timing {
+            Timing::Device(_) => TimerKind::Device,
+            Timing::Host(_) => TimerKind::Host,
+        };
+        // Once the host's clock had to step in, earlier samples by the device's are not comparable.
+        if self.timer.is_some_and(|before| before != timer) {
+            self.samples.clear();
+        }
+        self.timer = Some(timer);
+        self.timer_note = run.timer_note();
+        self.samples.push(timing.seconds() / f64::from(self.launches.get()));
+        Ok(())
+    }
+
+    /// Whether it has had `min_seconds` twice over in fewer rounds than planned: one launch takes longer than a batch
+    /// should.
+    pub fn has_had_enough(&self, min_seconds: f64) -> bool {
+        let spent = self.samples.iter().sum::<f64>() * f64::from(self.launches.get());
+        self.samples.len() >= MIN_SAMPLES && spent > 2.0 * min_seconds
+    }
+}

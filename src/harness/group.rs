@@ -1,0 +1,198 @@
+//! A group: all cells of one problem on one device. They share buffers and are measured in turns, so that what drifts
+//! (clocks, temperature, other programs) drifts for all of them.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::cell::{Cell, Outcome};
+use super::{Plan, Progress, Target};
+use crate::backend::{BackendError, PreparedRun, Support, Workspace};
+use crate::problem::Problem;
+use crate::record::Row;
+use crate::verify::{self, POISON};
+
+/// Buffers should be this many times the last-level cache, so that nothing of a set is left in it when its turn comes.
+const CACHE_MULTIPLE: u64 = 4;
+/// The cache to beat where no size is known: the largest of any consumer GPU's (AMD Infinity Cache).
+const UNKNOWN_CACHE_BYTES: u64 = 128 << 20;
+/// Sets beyond which a problem is too small for rotation to be worth its memory and time.
+const MAX_SETS: u64 = 32;
+
+/// A prepared cell, or `None` where there was nothing to prepare.
+type Run<'w> = Option<Box<dyn PreparedRun + 'w>>;
+
+pub struct Group<'a> {
+    pub(super) target: &'a Target<'a>,
+    pub(super) problem: Problem,
+    pub(super) cells: Vec<Cell>,
+    min_time: Duration,
+    rounds: u32,
+}
+
+impl<'a> Group<'a> {
+    pub fn new(target: &'a Target<'a>, problem: Problem, plan: &Plan) -> Group<'a> {
+        let mut group =
+            Group { target, problem, cells: Vec::new(), min_time: plan.min_time, rounds: plan.rounds.max(1) };
+        for variant in plan.all_variants() {
+            // The setting changes our shaders only, not the API's own copy.
+            let settings = match target.info().has_bounds_checks && variant.spec().kernel.is_some() {
+                true => plan.bounds_checks.iter().copied().map(Some).collect(),
+                false => vec![None],
+            };
+            group.cells.extend(settings.into_iter().map(|setting| Cell::new(variant, setting)));
+        }
+        group.cells.sort_by_key(|cell| cell.bounds_checks == Some(true));
+        for cell in &mut group.cells {
+            cell.outcome = unsupported(target, cell, &problem);
+        }
+        group
+    }
+
+    /// Steps that are announced while it runs, at the most.
+    pub fn steps(&self) -> u64 {
+        let alive = self.cells.iter().filter(|cell| cell.alive()).count() as u64;
+        1 + alive * (u64::from(self.rounds) + 2)
+    }
+
+    pub fn run(mut self, progress: &mut Progress) -> Vec<Row> {
+        let end = progress.done + self.steps();
+        let sets = if self.cells.iter().any(Cell::alive) { self.measure(progress) } else { 0 };
+        progress.done = end.min(progress.total);
+        self.rows(sets, progress.stopped())
+    }
+
+    /// Measures all cells and returns the number of sets it was done with.
+    fn measure(&mut self, progress: &mut Progress) -> usize {
+        progress.next(&format!("{}: filling buffers", self.prefix()));
+        let (workspace, sets) = match self.workspace() {
+            Ok(made) => made,
+            Err(error) => {
+                self.cells.iter_mut().for_each(|cell| cell.fail(&error));
+                return 0;
+            }
+        };
+        let workspace = workspace.as_ref();
+        let mut runs = self.ready(workspace, sets, progress);
+        self.rounds(&mut runs, progress);
+        let prefix = self.prefix();
+        for (cell, run) in self.cells.iter_mut().zip(&mut runs) {
+            if let Some(run) = run.as_deref_mut().filter(|_| cell.alive() && !cell.samples.is_empty()) {
+                progress.next(&format!("{prefix}: verifying {}", cell.label()));
+                match verify_run(cell, run, workspace, &self.problem, sets, POISON[1]) {
+                    Ok(()) => cell.verified[1] = true,
+                    Err(error) => cell.fail(error),
+                }
+            }
+        }
+        sets
+    }
+
+    /// Prepares and verifies every cell and sizes its batches; `None` for those that take no further part.
+    fn ready<'w>(&mut self, workspace: &'w dyn Workspace, sets: usize, progress: &mut Progress) -> Vec<Run<'w>> {
+        let prefix = self.prefix();
+        let batch_seconds = self.min_time.as_secs_f64() / f64::from(self.rounds);
+        let problem = &self.problem;
+        let mut ready = |cell: &mut Cell| {
+            if !cell.alive() || progress.stopped() {
+                return None;
+            }
+            progress.next(&format!("{prefix}: {}", cell.label()));
+            let run = ready(cell, workspace, problem, sets, batch_seconds);
+            run.map_err(|error| cell.fail(error)).ok()
+        };
+        self.cells.iter_mut().map(&mut ready).collect()
+    }
+
+    /// What the steps of this group begin with.
+    fn prefix(&self) -> String {
+        format!("{}: {}", self.target.info().id, self.problem)
+    }
+
+    /// Allocates and fills the buffers: as many sets as the cache demands, or fewer if they do not fit.
+    fn workspace(&self) -> Result<(Box<dyn Workspace + 'a>, usize), BackendError> {
+        let mut sets = self.sets_wanted();
+        loop {
+            match self.target.backend.workspace(&self.problem, sets) {
+                Ok(workspace) => {
+                    verify::fill_sources(workspace.as_ref(), &self.problem, sets)?;
+                    return Ok((workspace, sets));
+                }
+                Err(BackendError::OutOfMemory { .. }) if sets > 1 => sets /= 2,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn sets_wanted(&self) -> usize {
+        let wanted = self.working_set_wanted().div_ceil(self.problem.bytes_moved());
+        // Half of the memory is left to others.
+        let memory = self.target.info().memory_bytes.unwrap_or(u64::MAX) / 2;
+        let fitting = memory / self.problem.bytes_moved();
+        wanted.min(fitting).clamp(1, MAX_SETS) as usize
+    }
+
+    pub(super) fn working_set_wanted(&self) -> u64 {
+        CACHE_MULTIPLE * self.target.cache_bytes.unwrap_or(UNKNOWN_CACHE_BYTES)
+    }
+
+    /// Times a batch of each cell in turn, until all have had their rounds.
+    fn rounds(&mut self, runs: &mut [Run], progress: &mut Progress) {
+        let prefix = self.prefix();
+        let min_seconds = self.min_time.as_secs_f64();
+        for _ in 0..self.rounds {
+            for (cell, run) in self.cells.iter_mut().zip(runs.iter_mut()) {
+                if progress.stopped() {
+                    return;
+                }
+                let Some(run) = run.as_deref_mut().filter(|_| cell.alive()) else { continue };
+                if cell.has_had_enough(min_seconds) {
+                    continue;
+                }
+                progress.next(&format!("{prefix}: {}", cell.label()));
+                if let Err(error) = cell.sample(run) {
+                    cell.fail(error);
+                }
+            }
+        }
+    }
+}
+
+fn unsupported(target: &Target, cell: &Cell, problem: &Problem) -> Option<Outcome> {
+    match target.backend.support(cell.variant, problem) {
+        Support::Unsupported(reason) => Some(Outcome::Unsupported(reason)),
+        Support::Supported if problem.is_empty() => {
+            Some(Outcome::Unsupported(format!("{problem} is empty: there is nothing to move")))
+        }
+        Support::Supported => None,
+    }
+}
+
+/// Prepares a cell, checks that it is right, and finds the size of its batches.
+fn ready<'w>(
+    cell: &mut Cell,
+    workspace: &'w dyn Workspace,
+    problem: &Problem,
+    sets: usize,
+    batch_seconds: f64,
+) -> Result<Box<dyn PreparedRun + 'w>, verify::VerifyError> {
+    let mut run = workspace.prepare(cell.variant, cell.options())?;
+    verify_run(cell, run.as_mut(), workspace, problem, sets, POISON[0])?;
+    cell.verified[0] = true;
+    cell.calibrate(run.as_mut(), batch_seconds, sets)?;
+    Ok(run)
+}
+
+/// Runs the cell once on each set of poisoned destinations and compares them all.
+fn verify_run(
+    cell: &Cell,
+    run: &mut dyn PreparedRun,
+    workspace: &dyn Workspace,
+    problem: &Problem,
+    sets: usize,
+    poison: u8,
+) -> Result<(), verify::VerifyError> {
+    workspace.poison(poison)?;
+    run.run(NonZeroU32::new(sets as u32).unwrap_or(NonZeroU32::MIN))?;
+    let moves = cell.variant.spec().moves;
+    (0..sets).try_for_each(|set| verify::check_destination(workspace, problem, moves, set))
+}

@@ -1,0 +1,145 @@
+//! The harness: runs every variant on every device with the same problem, and makes the rows of a record.
+//!
+//! It measures and prints nothing; an [`Observer`] is told how far it is.
+
+mod cell;
+mod group;
+mod rows;
+pub mod stats;
+mod target;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::device::DeviceKind;
+use crate::element::Element;
+use crate::problem::{Problem, ProblemTooLarge};
+use crate::record::Row;
+use crate::variant::Variant;
+
+pub use target::{Target, targets};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The variants, in the order of the rows. The copies that the ceiling is made of are run in any case.
+    pub variants: Vec<Variant>,
+    /// Rows and columns of the matrices; `None` for the default of each kind of device.
+    pub sizes: Option<Vec<(u64, u64)>>,
+    /// Matrices of each problem.
+    pub batch: u64,
+    /// Element types.
+    pub elements: Vec<Element>,
+    /// Settings of the shaders' bounds checks, on devices that have such a setting.
+    pub bounds_checks: Vec<bool>,
+    /// Time for which each cell is measured at least.
+    pub min_time: Duration,
+    /// Timed batches of each cell.
+    pub rounds: u32,
+}
+
+impl Default for Plan {
+    /// Every variant on the default size in f32, without bounds checks.
+    fn default() -> Plan {
+        Plan {
+            variants: Variant::ALL.to_vec(),
+            sizes: None,
+            batch: 1,
+            elements: vec![Element::F32],
+            bounds_checks: vec![false],
+            min_time: Duration::from_millis(250),
+            rounds: 11,
+        }
+    }
+}
+
+/// The default problem of a GPU: 64 MiB of f32, past any cache but the largest.
+const GPU_SIZE: (u64, u64) = (4096, 4096);
+/// The default problem of a CPU.
+const CPU_SIZE: (u64, u64) = (2048, 2048);
+/// The default problem of a CPU that pretends to be a GPU, which is far slower than one that does not.
+const SOFTWARE_SIZE: (u64, u64) = (1024, 1024);
+
+impl Plan {
+    /// The problems for a kind of device.
+    ///
+    /// # Errors
+    /// [`ProblemTooLarge`] for the first whose bytes cannot be counted.
+    pub fn problems(&self, kind: DeviceKind) -> Result<Vec<Problem>, ProblemTooLarge> {
+        let default = [match kind {
+            DeviceKind::Gpu => GPU_SIZE,
+            DeviceKind::Cpu => CPU_SIZE,
+            DeviceKind::Software => SOFTWARE_SIZE,
+        }];
+        let sizes = self.sizes.as_deref().unwrap_or(&default);
+        let each = sizes.iter().flat_map(|&(rows, cols)| self.elements.iter().map(move |&e| (rows, cols, e)));
+        each.map(|(rows, cols, element)| Problem::new(rows, cols, self.batch, element)).collect()
+    }
+
+    /// The variants to run: those asked for and the copies, in the order of the table.
+    fn all_variants(&self) -> Vec<Variant> {
+        let wanted = |variant: &Variant| variant.is_copy() || self.variants.contains(variant);
+        Variant::ALL.iter().copied().filter(wanted).collect()
+    }
+}
+
+/// Is told how far the harness is. Nothing it does is timed.
+pub trait Observer {
+    /// `done` of `total` steps are done; `what` comes next.
+    fn step(&mut self, done: u64, total: u64, what: &str);
+
+    /// A row is finished.
+    fn row(&mut self, row: &Row);
+}
+
+/// Runs `plan` on `targets` and returns the rows, in order of target, problem, setting and variant.
+///
+/// When `stop` becomes true, the current batch is finished, and the rows measured so far are returned.
+///
+/// # Errors
+/// [`ProblemTooLarge`] before anything is run. Whatever goes wrong later is in the row that it concerns.
+pub fn run(
+    targets: &[Target],
+    plan: &Plan,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Row>, ProblemTooLarge> {
+    let mut groups = Vec::new();
+    for target in targets {
+        for problem in plan.problems(target.info().kind)? {
+            groups.push(group::Group::new(target, problem, plan));
+        }
+    }
+    let total = groups.iter().map(group::Group::steps).sum();
+    let mut progress = Progress { done: 0, total, stop, observer };
+    let mut rows = Vec::new();
+    for group in groups {
+        if progress.stopped() {
+            break;
+        }
+        let finished = group.run(&mut progress);
+        finished.iter().for_each(|row| progress.observer.row(row));
+        rows.extend(finished);
+    }
+    Ok(rows)
+}
+
+/// How far the run is, and whether it should stop.
+struct Progress<'a> {
+    done: u64,
+    total: u64,
+    stop: &'a AtomicBool,
+    observer: &'a mut dyn Observer,
+}
+
+impl Progress<'_> {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Announces what comes next.
+    fn next(&mut self, what: &str) {
+        self.observer.step(self.done, self.total, what);
+        self.done = (self.done + 1).min(self.total);
+    }
+}

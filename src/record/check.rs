@@ -1,0 +1,103 @@
+//! What a record must keep to beyond its types, so that neither a writer nor a reader is misled.
+
+use std::collections::HashSet;
+
+use super::{Record, Row, SCHEMA, Status};
+use crate::device::DeviceKind;
+
+/// A value that no record may have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place} is {value}; it must be {expected}")]
+pub struct InvalidRecord {
+    /// Where it stands, such as `results[3].median_s`.
+    pub place: String,
+    /// What stands there.
+    pub value: String,
+    /// What may stand there.
+    pub expected: &'static str,
+}
+
+type Checked = Result<(), InvalidRecord>;
+
+fn require(holds: bool, place: String, value: impl ToString, expected: &'static str) -> Checked {
+    if holds { Ok(()) } else { Err(InvalidRecord { place, value: value.to_string(), expected }) }
+}
+
+/// `null` as JSON has it, for a message.
+fn shown<T: ToString>(value: Option<T>) -> String {
+    value.map_or("null".into(), |value| value.to_string())
+}
+
+impl Record {
+    /// Checks what the types alone do not: the schema's version, that every row names a listed device, that numbers
+    /// are finite and in range, and that a row's fields agree with its status.
+    ///
+    /// # Errors
+    /// [`InvalidRecord`] for the first value that breaks a rule.
+    pub fn check(&self) -> Result<(), InvalidRecord> {
+        require(self.schema == SCHEMA, "schema".into(), &self.schema, SCHEMA)?;
+        let mut ids = HashSet::new();
+        for (i, device) in self.devices.iter().enumerate() {
+            require(ids.insert(&device.id), format!("devices[{i}].id"), &device.id, "an id no other device has")?;
+            if let Some(peak) = device.peak {
+                positive(format!("devices[{i}].peak.gbps"), peak.gbps)?;
+            }
+        }
+        for (i, row) in self.results.iter().enumerate() {
+            let place = |field: &str| format!("results[{i}].{field}");
+            let device = self.device(&row.device);
+            require(device.is_some(), place("device"), &row.device, "the id of a listed device")?;
+            numbers(row, &place)?;
+            agrees_with_status(row, &place)?;
+            let software = device.is_some_and(|device| device.kind == DeviceKind::Software);
+            let peak = row.percent_of_peak;
+            require(!software || peak.is_none(), place("percent_of_peak"), shown(peak), "null on a software device")?;
+        }
+        Ok(())
+    }
+}
+
+fn positive(place: String, value: f64) -> Checked {
+    require(value.is_finite() && value > 0.0, place, value, "finite and above zero")
+}
+
+fn numbers(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    for (k, &sample) in row.samples_s.iter().enumerate() {
+        positive(place(&format!("samples_s[{k}]")), sample)?;
+    }
+    for (field, value) in [("median_s", row.median_s), ("min_s", row.min_s)] {
+        value.map_or(Ok(()), |value| positive(place(field), value))?;
+    }
+    for (field, value) in [
+        ("spread", row.spread),
+        ("gbps", row.gbps),
+        ("percent_of_copy", row.percent_of_copy),
+        ("percent_of_peak", row.percent_of_peak),
+    ] {
+        let holds = value.is_none_or(|value| value.is_finite() && value >= 0.0);
+        require(holds, place(field), shown(value), "finite and not below zero")?;
+    }
+    Ok(())
+}
+
+fn agrees_with_status(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    let ok = row.status == Status::Ok;
+    let reason = row.reason.as_deref();
+    require(!ok || reason.is_none(), place("reason"), shown(reason), "null where the status is ok")?;
+    let given = reason.is_some_and(|reason| !reason.is_empty());
+    require(ok || given, place("reason"), shown(reason), "a reason where the status is not ok")?;
+    if row.status.has_figures() {
+        for (field, value) in
+            [("median_s", row.median_s), ("min_s", row.min_s), ("spread", row.spread), ("gbps", row.gbps)]
+        {
+            require(value.is_some(), place(field), "null", "a number where the status is ok or suspect")?;
+        }
+        require(row.timer.is_some(), place("timer"), "null", "a clock where the status is ok or suspect")?;
+        let samples = row.samples_s.len();
+        require(samples > 0, place("samples_s"), "empty", "not empty where the status is ok or suspect")?;
+        require(row.verified, place("verified"), row.verified, "true where the status is ok or suspect")
+    } else {
+        require(row.gbps.is_none(), place("gbps"), shown(row.gbps), "null where the status is not ok or suspect")?;
+        require(!row.verified, place("verified"), row.verified, "false where the status is not ok or suspect")
+    }
+}

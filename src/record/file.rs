@@ -1,0 +1,123 @@
+//! Reading a record from JSON and writing it.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Deserialize;
+
+use super::{InvalidRecord, Record, SCHEMA};
+
+/// A record that cannot be read. The message names the file and the place in it.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read, or is not UTF-8.
+    #[error("cannot read {}: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("{origin} is empty; a record was expected")]
+    Empty {
+        /// The file.
+        origin: String,
+    },
+    /// It ends in the middle.
+    #[error("{origin}:{line}:{column}: the record ends here, before it is complete; it was cut off")]
+    Truncated {
+        /// The file.
+        origin: String,
+        /// Line of the end, counted from 1.
+        line: usize,
+        /// Column of the end, in bytes.
+        column: usize,
+    },
+    /// It is no JSON, or not the JSON of a record. `cause` holds line and column.
+    #[error("{origin}: not a record: {cause}")]
+    Json {
+        /// The file.
+        origin: String,
+        /// What is wrong, and where.
+        cause: serde_json::Error,
+    },
+    /// It is a record of another version of the format.
+    #[error("{origin} is a record of format `{found}`; only `{SCHEMA}` can be read")]
+    Version {
+        /// The file.
+        origin: String,
+        /// The version it names.
+        found: String,
+    },
+    /// A value in it cannot be.
+    #[error("{origin}: {invalid}")]
+    Invalid {
+        /// The file.
+        origin: String,
+        /// The value, and its place.
+        invalid: InvalidRecord,
+    },
+}
+
+impl Record {
+    /// Reads a record from a file.
+    ///
+    /// # Errors
+    /// [`ReadError::File`] if the file cannot be read, and the errors of [`Record::from_json`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Record, ReadError> {
+        let path = path.as_ref();
+        let text = fs::read_to_string(path).map_err(|cause| ReadError::File { path: path.into(), cause })?;
+        Record::from_json(&text, &path.display().to_string())
+    }
+
+    /// Reads a record from JSON. Fields it does not know are passed over. `origin` is what errors call the text: the
+    /// name of its file.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the text is empty, cut off, no JSON or not a record's, names another version of the format, or
+    /// breaks a rule of [`Record::check`].
+    pub fn from_json(text: &str, origin: &str) -> Result<Record, ReadError> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: String,
+        }
+        let origin = origin.to_owned();
+        if text.trim().is_empty() {
+            return Err(ReadError::Empty { origin });
+        }
+        // The version first: the fields of another version would only give an error that hides the reason.
+        let version: Version = parse(text, &origin)?;
+        if version.schema != SCHEMA {
+            return Err(ReadError::Version { origin, found: version.schema });
+        }
+        let record: Record = parse(text, &origin)?;
+        match record.check() {
+            Ok(()) => Ok(record),
+            Err(invalid) => Err(ReadError::Invalid { origin, invalid }),
+        }
+    }
+
+    /// The record as indented JSON, fields in the order of their declaration, with a newline at the end.
+    ///
+    /// # Errors
+    /// [`InvalidRecord`] if the record breaks a rule of [`Record::check`]. JSON has no NaN and no infinity, and a
+    /// serializer makes `null` of them without a word; here they are refused.
+    pub fn to_json(&self) -> Result<String, InvalidRecord> {
+        self.check()?;
+        let mut json = serde_json::to_string_pretty(self).expect("a record has no map whose keys are not strings");
+        json.push('\n');
+        Ok(json)
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(text: &'a str, origin: &str) -> Result<T, ReadError> {
+    serde_json::from_str(text).map_err(|cause| {
+        let origin = origin.to_owned();
+        if cause.is_eof() {
+            ReadError::Truncated { origin, line: cause.line(), column: cause.column() }
+        } else {
+            ReadError::Json { origin, cause }
+        }
+    })
+}

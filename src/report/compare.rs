@@ -1,0 +1,101 @@
+//! One piece of hardware through several APIs, or with and without bounds checks, side by side.
+
+use super::layout::{Axes, Grid, Hardware, Section, left, right};
+use super::notes::Footnotes;
+use super::number::{NONE, ratio, significant};
+use crate::device::DeviceKind;
+use crate::record::{Device, Record, Row, Status};
+
+/// What has a column of its own: a device, and a setting where it was run with more than one.
+struct Lane<'a> {
+    device: &'a Device,
+    bounds_checks: Option<bool>,
+    label: String,
+}
+
+impl Lane<'_> {
+    fn holds(&self, row: &Row) -> bool {
+        row.device == self.device.id && row.bounds_checks == self.bounds_checks
+    }
+}
+
+/// The table that sets the ways to one piece of hardware side by side; `None` where there is only one.
+pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnotes: &mut Footnotes) -> Option<Section> {
+    let lanes = lanes(hardware);
+    let mut grid = Grid::default();
+    for rows in matches(hardware) {
+        let found: Vec<Option<&Row>> =
+            lanes.iter().map(|lane| rows.iter().copied().find(|row| lane.holds(row))).collect();
+        let present: Vec<&Row> = found.iter().copied().flatten().collect();
+        if present.len() < 2 {
+            continue;
+        }
+        let mut cells = vec![present[0].variant.clone(), present[0].element.clone()];
+        cells.extend(axes.size_cell(present[0]));
+        cells.extend(found.iter().map(|row| row.map_or(NONE.into(), figure)));
+        cells.extend(found[1..].iter().map(|row| relation(*row, found[0])));
+        cells.push(footnotes.of(&present, record));
+        grid.rows.push(cells);
+    }
+    let [first, others @ ..] = &lanes[..] else { return None };
+    if grid.rows.is_empty() {
+        return None;
+    }
+    grid.columns = vec![left("variant"), left("element")];
+    grid.columns.extend(axes.several_sizes().then(|| left("size")));
+    grid.columns.extend(lanes.iter().map(|lane| right(&lane.label)));
+    grid.columns.extend(others.iter().map(|lane| right(format!("{} / {}", lane.label, first.label))));
+    grid.columns.push(left("notes"));
+    grid.drop_empty_last();
+    Some(Section { heading: axes.heading(&format!("{}: GB/s side by side", first.device.name)), lines: vec![], grid })
+}
+
+fn lanes<'a>(hardware: &Hardware<'a>) -> Vec<Lane<'a>> {
+    let mut lanes = Vec::new();
+    for &device in &hardware.devices {
+        let has = |setting| hardware.rows.iter().any(|row| row.device == device.id && row.bounds_checks == setting);
+        let settings: Vec<Option<bool>> = [None, Some(false), Some(true)].into_iter().filter(|s| has(*s)).collect();
+        let software = if device.kind == DeviceKind::Software { " (software)" } else { "" };
+        for &bounds_checks in &settings {
+            let setting = match bounds_checks {
+                Some(true) if settings.len() > 1 => " checked",
+                Some(false) if settings.len() > 1 => " unchecked",
+                _ => "",
+            };
+            lanes.push(Lane { device, bounds_checks, label: format!("{}{setting}{software}", device.id) });
+        }
+    }
+    lanes
+}
+
+/// The rows that differ in nothing but device and setting.
+fn matches<'a>(hardware: &Hardware<'a>) -> Vec<Vec<&'a Row>> {
+    let key = |row: &Row| (row.rows, row.cols, row.batch, row.element.clone(), row.variant.clone());
+    let mut matches: Vec<Vec<&Row>> = Vec::new();
+    for &row in &hardware.rows {
+        match matches.iter_mut().find(|rows| key(rows[0]) == key(row)) {
+            Some(rows) => rows.push(row),
+            None => matches.push(vec![row]),
+        }
+    }
+    matches
+}
+
+/// The bandwidth of a row, where it counts.
+fn counted(row: &Row) -> Option<f64> {
+    row.gbps.filter(|gbps| row.status == Status::Ok && gbps.is_finite())
+}
+
+fn figure(row: &Row) -> String {
+    match counted(row) {
+        Some(gbps) => significant(gbps),
+        None => row.status.to_string(),
+    }
+}
+
+fn relation(row: Option<&Row>, first: Option<&Row>) -> String {
+    match (row.and_then(counted), first.and_then(counted)) {
+        (Some(gbps), Some(base)) if base > 0.0 => ratio(gbps / base),
+        _ => NONE.into(),
+    }
+}

@@ -1,0 +1,37 @@
+//! Reports: a record as a table for the terminal, as Markdown, or as CSV. Nothing here measures.
+//!
+//! The first two show one and the same layout; CSV is the rows as they are.
+
+mod compare;
+mod csv;
+mod layout;
+mod markdown;
+mod notes;
+mod number;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::record::Record;
+
+pub use csv::csv;
+pub use notes::peak_source;
+pub use number::bytes;
+pub use text::{escape, escape_lines};
+
+/// The record as text for a terminal: per physical device a table of variants, their effective bandwidth in GB/s, its
+/// part of the copy ceiling and of the theoretical peak in percent, the time of a launch and its spread, and what
+/// limits them; below, what the figures mean.
+///
+/// The text has no colour and no control characters but newlines, of which the last character is one.
+pub fn table(record: &Record) -> String {
+    table::render(&layout::of(record))
+}
+
+/// What [`table()`] shows, as GitHub Markdown that can stand in a README as it is.
+///
+/// Names and reasons are shown literally: what is markup in Markdown or HTML is escaped.
+pub fn markdown(record: &Record) -> String {
+    markdown::render(&layout::of(record))
+}

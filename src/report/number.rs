@@ -1,0 +1,100 @@
+//! Figures as people read them.
+
+/// What stands where there is no figure.
+pub(super) const NONE: &str = "-";
+
+/// A value that may be missing.
+pub(super) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
+    value.filter(|value| value.is_finite()).map_or(NONE.into(), show)
+}
+
+/// The decimal exponent of a value rounded to four significant digits.
+fn exponent(value: f64) -> i32 {
+    let scientific = format!("{value:.3e}");
+    scientific.rsplit('e').next().and_then(|exponent| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// Four significant digits, and all digits before the point.
+pub(super) fn significant(value: f64) -> String {
+    let decimals = usize::try_from(3 - exponent(value)).unwrap_or(0);
+    format!("{value:.decimals$}")
+}
+
+/// A percentage, without the sign.
+pub(super) fn percent(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// A fraction as a percentage, with the sign.
+pub(super) fn fraction(value: f64) -> String {
+    format!("{:.1} %", value * 100.0)
+}
+
+/// How many times another figure something is.
+pub(super) fn ratio(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// Seconds in the unit that leaves one to three digits before the point.
+pub(super) fn time(seconds: f64) -> String {
+    let (scale, unit) = match exponent(seconds) {
+        0.. => (1.0, "s"),
+        -3.. => (1e3, "ms"),
+        -6.. => (1e6, "µs"),
+        _ => (1e9, "ns"),
+    };
+    format!("{} {unit}", significant(seconds * scale))
+}
+
+/// A number of bytes in binary units, such as `60 MiB`: exact where it is round, else to four significant digits.
+pub fn bytes(bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((unit, name)) => format!("{} {name}", significant(bytes as f64 / unit as f64)),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_digits_are_significant() {
+        for (value, text) in [
+            (3567.4, "3567"),
+            (35_674.0, "35674"),
+            (539.16, "539.2"),
+            (12.341, "12.34"),
+            (0.012_345_6, "0.01235"),
+            (999.96, "1000"),
+            (0.0, "0.000"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+        assert_eq!(or_none(None, significant), "-");
+        assert_eq!(or_none(Some(f64::NAN), significant), "-");
+    }
+
+    #[test]
+    fn times_choose_their_unit_after_rounding() {
+        for (seconds, text) in [
+            (12.5, "12.50 s"),
+            (0.999_99, "1.000 s"),
+            (1.5e-3, "1.500 ms"),
+            (37.634_5e-6, "37.63 µs"),
+            (999.96e-6, "1.000 ms"),
+            (812.3e-9, "812.3 ns"),
+        ] {
+            assert_eq!(time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn bytes_are_exact_where_they_are_round() {
+        assert_eq!(bytes(60 << 20), "60 MiB");
+        assert_eq!(bytes(150_754_820_096), "140.4 GiB");
+        assert_eq!(bytes(512), "512 B");
+    }
+}

@@ -1,0 +1,213 @@
+//! Conformance: every backend × variant × width × shape, one named case each, on the devices of this machine.
+//!
+//! A case fills sources, poisons destinations twice, runs the variant on two sets and compares every bit.
+//!
+//! `CORNERTURN_REQUIRE=vulkan,gl,…` names the APIs that must be here: a missing one fails. Otherwise it is skipped, by
+//! name and with the reason. `CORNERTURN_DEVICES=cuda:0,…` restricts the run to some devices.
+
+#[path = "common/require.rs"]
+mod require;
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use cornerturn::backend::{RunOptions, Support, TransposeBackend};
+use cornerturn::backends::{self, Discovery};
+use cornerturn::device::{Api, DeviceId, DeviceKind};
+use cornerturn::element::{Element, Width};
+use cornerturn::problem::Problem;
+use cornerturn::variant::Variant;
+use cornerturn::verify::{self, POISON};
+use libtest_mimic::{Arguments, Failed, Trial};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// Shapes as (rows, cols, batch). Tiles are 32 wide and words hold up to 4 elements, so the neighbours of multiples of
+/// both are here, and primes, and skinny matrices both ways.
+const SHAPES: &[(u64, u64, u64)] = &[
+    (0, 5, 1),
+    (5, 0, 1),
+    (3, 3, 0),
+    (1, 1, 1),
+    (1, 7, 1),
+    (7, 1, 1),
+    (2, 2, 1),
+    (5, 7, 1),
+    (8, 8, 1),
+    (31, 31, 1),
+    (31, 33, 1),
+    (32, 32, 1),
+    (33, 31, 1),
+    (33, 33, 1),
+    (64, 1, 1),
+    (1, 64, 1),
+    (61, 127, 1),
+    (127, 61, 1),
+    (1000, 3, 1),
+    (3, 1000, 1),
+    (2, 4099, 1),
+    (4099, 2, 1),
+    (257, 129, 1),
+    (1, 1, 5),
+    (3, 2, 7),
+    (5, 7, 3),
+    (33, 31, 4),
+];
+
+/// One on each side of where a dispatch has more than 65,535 workgroups along a dimension: tiles of 32 columns, and the
+/// naive kernel's 8 rows; and of where a copy has, at 4 KiB a workgroup. Run with the narrowest and a wide element.
+const THRESHOLDS: &[(u64, u64, u64)] = &[
+    (1, 65_535 * 32, 1),
+    (1, 65_535 * 32 + 1, 1),
+    (65_535 * 32, 1, 1),
+    (65_535 * 32 + 1, 1, 1),
+    (65_535 * 8 + 1, 1, 1),
+    (3, 5, 65_535),
+    (3, 5, 65_536),
+];
+
+/// Bytes on either side of the copy's threshold.
+const COPY_THRESHOLD_BYTES: u64 = 65_535 * 4096;
+
+fn main() {
+    let args = Arguments::from_args();
+    let discovery = Arc::new(backends::discover(&wanted_apis()));
+    let mut trials = Vec::new();
+    for absent in &discovery.absent {
+        trials.push(absence(absent));
+    }
+    for index in 0..discovery.devices.len() {
+        if wanted(discovery.devices[index].device().id) {
+            trials.extend(device_trials(&discovery, index));
+        }
+    }
+    let conclusion = libtest_mimic::run(&args, trials);
+    // Drivers dislike being unloaded by the exit handlers of a process that still holds devices.
+    drop(discovery);
+    conclusion.exit();
+}
+
+fn device_list() -> Option<Vec<DeviceId>> {
+    let list = std::env::var("CORNERTURN_DEVICES").ok()?;
+    Some(list.split(',').map(|id| id.parse().expect("CORNERTURN_DEVICES holds device ids")).collect())
+}
+
+fn wanted(id: DeviceId) -> bool {
+    device_list().is_none_or(|list| list.contains(&id))
+}
+
+fn wanted_apis() -> Vec<Api> {
+    let list = device_list();
+    Api::ALL.into_iter().filter(|api| list.as_ref().is_none_or(|list| list.iter().any(|id| id.api == *api))).collect()
+}
+
+/// An API without a device: a failure where it is required, a skip with the reason in its name elsewhere.
+fn absence(absent: &backends::Absent) -> Trial {
+    let name = format!("{} ({})", absent.api, absent.reason);
+    let required = require::required(absent.api.name());
+    let reason = absent.reason.clone();
+    Trial::test(name, move || Err(Failed::from(reason))).with_ignored_flag(!required)
+}
+
+fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
+    let info = discovery.devices[index].device();
+    let settings = if info.has_bounds_checks { vec![false, true] } else { vec![false] };
+    let mut trials = Vec::new();
+    for &variant in Variant::ALL {
+        for width in Width::ALL {
+            for &bounds_checks in &settings {
+                // The setting touches our kernels alone.
+                if bounds_checks && variant.spec().kernel.is_none() {
+                    continue;
+                }
+                let options = RunOptions { bounds_checks };
+                for &shape in SHAPES {
+                    trials.push(trial(discovery, index, variant, width, shape, options));
+                }
+            }
+            let options = RunOptions::default();
+            // Millions of workgroups of a few lanes each take a software device too long in every width.
+            if width == Width::W1 || (width == Width::W4 && info.kind != DeviceKind::Software) {
+                for &shape in THRESHOLDS {
+                    trials.push(trial(discovery, index, variant, width, shape, options));
+                }
+            }
+            if width == Width::W16 && variant == Variant::Copy {
+                for bytes in [COPY_THRESHOLD_BYTES, COPY_THRESHOLD_BYTES + 16] {
+                    trials.push(trial(discovery, index, variant, width, (1, bytes / 16, 1), options));
+                }
+            }
+        }
+        trials.push(random_trial(discovery, index, variant));
+    }
+    trials
+}
+
+fn trial(
+    discovery: &Arc<Discovery>,
+    index: usize,
+    variant: Variant,
+    width: Width,
+    shape: (u64, u64, u64),
+    options: RunOptions,
+) -> Trial {
+    let (rows, cols, batch) = shape;
+    let problem = Problem::new(rows, cols, batch, Element::of_width(width)).expect("the shapes are small");
+    let id = discovery.devices[index].device().id;
+    let checks = if options.bounds_checks { "/checked" } else { "" };
+    let name = format!("{id}/{variant}/{width}/{rows}x{cols}x{batch}{checks}");
+    match discovery.devices[index].support(variant, &problem) {
+        Support::Unsupported(reason) => {
+            // Everything that the table says is present must run these shapes, so only absence may skip.
+            let absent = matches!(variant.presence(id.api), cornerturn::variant::Presence::Absent(_));
+            let name = format!("{name} ({reason})");
+            Trial::test(name, move || Err(Failed::from(reason))).with_ignored_flag(absent)
+        }
+        Support::Supported => {
+            let discovery = Arc::clone(discovery);
+            Trial::test(name, move || Ok(check(discovery.devices[index].as_ref(), variant, &problem, options)?))
+        }
+    }
+}
+
+fn check(
+    backend: &dyn TransposeBackend,
+    variant: Variant,
+    problem: &Problem,
+    options: RunOptions,
+) -> Result<(), String> {
+    const SETS: usize = 2;
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    let workspace = backend.workspace(problem, SETS).map_err(|error| text(&error))?;
+    verify::fill_sources(workspace.as_ref(), problem, SETS).map_err(|error| text(&error))?;
+    let mut run = workspace.prepare(variant, options).map_err(|error| text(&error))?;
+    for poison in POISON {
+        workspace.poison(poison).map_err(|error| text(&error))?;
+        run.run(NonZeroU32::new(SETS as u32).expect("two")).map_err(|error| text(&error))?;
+        for set in 0..SETS {
+            let moves = variant.spec().moves;
+            verify::check_destination(workspace.as_ref(), problem, moves, set).map_err(|error| text(&error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Random shapes and widths; what fails is shrunk and printed.
+fn random_trial(discovery: &Arc<Discovery>, index: usize, variant: Variant) -> Trial {
+    let id = discovery.devices[index].device().id;
+    let discovery = Arc::clone(discovery);
+    Trial::test(format!("{id}/{variant}/random shapes"), move || {
+        let backend = discovery.devices[index].as_ref();
+        let shape = (0u64..200, 0u64..200, 0u64..4, proptest::sample::select(Width::ALL.to_vec()), any::<bool>());
+        let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+        let tested = runner.run(&shape, |(rows, cols, batch, width, bounds_checks)| {
+            let problem = Problem::new(rows, cols, batch, Element::of_width(width)).expect("the shapes are small");
+            match backend.support(variant, &problem) {
+                Support::Unsupported(_) => Ok(()),
+                Support::Supported => check(backend, variant, &problem, RunOptions { bounds_checks })
+                    .map_err(|error| TestCaseError::fail(format!("{problem}: {error}"))),
+            }
+        });
+        tested.map_err(|error| Failed::from(error.to_string()))
+    })
+}
