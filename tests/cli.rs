@@ -1,0 +1,185 @@
+//! The command line, as a user meets it: exit codes, messages and files. Only the CPU is used, which is always there.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use cornerturn::record::{Record, Status};
+
+fn cornerturn(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cornerturn")).args(args).output().unwrap()
+}
+
+/// A bench that is over at once, unless `args` say otherwise.
+fn bench(args: &[&str]) -> Output {
+    let mut all = vec!["bench"];
+    for quick in [["--device", "cpu"], ["--size", "64x48"], ["--min-time", "0.001"]] {
+        if !args.contains(&quick[0]) {
+            all.extend(quick);
+        }
+    }
+    cornerturn(&[&all, args].concat())
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Exit 2, nothing on standard output, and each of `words` in the message.
+fn refused(output: &Output, words: &[&str]) {
+    let message = stderr(output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert_eq!(stdout(output), "");
+    for word in words {
+        assert!(message.contains(word), "`{word}` is missing in: {message}");
+    }
+    assert!(!message.contains("panicked"), "{message}");
+}
+
+#[test]
+fn bad_words_are_refused_and_the_valid_ones_listed() {
+    refused(&bench(&["--element", "f33"]), &["f33", "u8, i8, u16", "c128"]);
+    refused(&bench(&["--variant", "fast"]), &["fast", "memcpy, copy, naive, tiled, padded"]);
+    refused(&bench(&["--device", "gpu"]), &["gpu", "cuda:0, vulkan:0"]);
+    refused(&bench(&["--size", "4096"]), &["4096", "ROWSxCOLS"]);
+    refused(&bench(&["--size", "18446744073709551616x1"]), &["18446744073709551615"]);
+    refused(&bench(&["--min-time", "0"]), &["more than 0"]);
+    refused(&bench(&["--peak", "fast"]), &["GB/s"]);
+    refused(&bench(&["--bounds-checks", "maybe"]), &["off, on, both"]);
+    refused(&bench(&["--batch=-1"]), &["batch"]);
+    refused(&cornerturn(&["benchmark"]), &["benchmark"]);
+}
+
+#[test]
+fn a_device_that_is_not_here_is_refused_with_the_ones_that_are() {
+    refused(&cornerturn(&["bench", "--device", "cuda:4094"]), &["no device `cuda:4094`", "the devices here are cpu"]);
+}
+
+#[test]
+fn sizes_that_overflow_are_refused_before_anything_runs() {
+    let output = bench(&["--size", "9223372036854775807x3"]);
+    refused(&output, &["9223372036854775807×3 of f32", "9223372036854775807 bytes"]);
+}
+
+#[test]
+fn a_size_larger_than_memory_and_an_empty_one_are_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let output = bench(&["--size", "1000000x1000000,0x7", "--element", "c128", "--json", json.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = Record::read(&json).unwrap();
+    assert!(record.results.iter().all(|row| row.status == Status::Unsupported));
+    let reason = |rows: u64| {
+        let mut rows = record.results.iter().filter(|row| row.rows == rows && row.variant == "naive");
+        rows.next().unwrap().reason.clone().unwrap()
+    };
+    assert!(reason(1_000_000).contains("32000000000000 B"), "{}", reason(1_000_000));
+    assert!(reason(0).contains("empty"), "{}", reason(0));
+}
+
+#[test]
+fn files_are_written_and_agree_with_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (json, csv, markdown) = (path("run.json"), path("run.csv"), path("run.md"));
+    fs::write(&json, "an older run").unwrap();
+    let output = bench(&["--element", "u8,c128", "--json", &json, "--csv", &csv, "--markdown", &markdown]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = Record::read(Path::new(&json)).unwrap();
+    assert_eq!(record.results.len(), 2 * cornerturn::variant::Variant::ALL.len());
+    let measured = record.results.iter().filter(|row| row.status == Status::Ok);
+    assert!(measured.clone().count() >= 8);
+    assert!(measured.clone().all(|row| row.verified && row.gbps.is_some_and(|gbps| gbps > 0.0)));
+    assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 1 + record.results.len());
+    let table = stdout(&output);
+    let markdown = fs::read_to_string(&markdown).unwrap();
+    for row in &record.results {
+        assert!(table.contains(&row.variant) && markdown.contains(&row.variant));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary files are left");
+}
+
+#[test]
+fn standard_output_is_plain_text_and_quiet_is_silent() {
+    let output = bench(&[]);
+    assert!(!stdout(&output).chars().any(|c| c.is_control() && c != '\n'), "no escape codes when piped");
+    assert_eq!(stderr(&output), "", "no progress bar when piped");
+    let quiet = bench(&["--quiet"]);
+    assert_eq!((quiet.status.code(), stdout(&quiet), stderr(&quiet)), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_found_out_before_measuring() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("missing/run.json");
+    // At a minute a cell this would not be over if it measured first.
+    let slow = |path: &Path| bench(&["--min-time", "60", "--json", path.to_str().unwrap()]);
+    refused(&slow(&missing), &["cannot write", "missing/run.json"]);
+    refused(&slow(folder.path()), &["cannot write"]);
+    let both = folder.path().join("same");
+    fs::write(&both, "kept").unwrap();
+    let same = both.to_str().unwrap();
+    refused(&bench(&["--json", same, "--csv", same]), &["named for two outputs"]);
+    assert_eq!(fs::read_to_string(&both).unwrap(), "kept");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_reported_and_the_figures_are_still_shown() {
+    let output = bench(&["--json", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write /dev/full: No space left"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("naive"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_is_measured_and_writes_the_files() {
+    use std::time::{Duration, Instant};
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("run.json");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cornerturn"))
+        .args(["bench", "--device", "cpu", "--size", "64x48,96x80", "--min-time", "4", "--json"])
+        .arg(&json)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Long enough for a round, short against the run, which would take a minute.
+    std::thread::sleep(Duration::from_secs(8));
+    let begin = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it did not stop");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let record = Record::read(&json).unwrap();
+    assert!(record.interrupted);
+    assert!(record.results.iter().any(|row| row.status == Status::Ok && row.verified), "{:?}", record.results);
+    assert!(stdout(&output).contains("interrupted"));
+}
+
+#[test]
+fn devices_lists_the_cpu_and_every_other_api() {
+    let output = cornerturn(&["devices"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.starts_with("cpu  "), "{text}");
+    for api in cornerturn::device::Api::ALL {
+        assert!(text.contains(api.name()), "{api} is missing in: {text}");
+    }
+}
+
+#[test]
+fn help_shows_examples() {
+    for args in [&["--help"][..], &["bench", "--help"], &["devices", "--help"], &["--version"]] {
+        assert_eq!(cornerturn(args).status.code(), Some(0));
+    }
+    assert!(stdout(&cornerturn(&["bench", "--help"])).contains("Examples:"));
+}
