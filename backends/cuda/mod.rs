@@ -1,7 +1,192 @@
-//! The host's own processor.
-use super::Discovery;
-use crate::device::Api;
-/// Finds the CPU.
-pub fn discover(_: &[Api]) -> Discovery {
-    Discovery::default()
+//! CUDA devices, through the driver's own library, which is opened at run time; no toolkit is needed.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `driver` | opens the library, or says why it cannot be used |
+//! | `discovery` | lists the devices and reads what they say of themselves |
+//! | `open` | a context with a stream and the kernels loaded so far, made when first needed |
+//! | `workspace` | buffers |
+//! | `run` | launches, graphs and events |
+//! | `error` | the driver's errors as this crate's |
+
+mod discovery;
+mod driver;
+mod error;
+mod open;
+mod run;
+mod workspace;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
+use crate::device::{Api, DeviceInfo};
+use crate::kernel::Language;
+use crate::problem::Problem;
+use crate::variant::{Presence, Variant};
+
+pub use discovery::discover;
+pub use driver::SYMBOLS;
+
+use discovery::Limits;
+use open::Opened;
+use workspace::CudaWorkspace;
+
+/// A device of the CUDA driver.
+///
+/// Its context, the device's primary one, is retained when a workspace first needs it and kept until the backend is
+/// dropped.
+pub struct CudaBackend {
+    info: DeviceInfo,
+    limits: Limits,
+    opened: Mutex<Option<Arc<Opened>>>,
+}
+
+impl CudaBackend {
+    fn new(info: DeviceInfo, limits: Limits) -> CudaBackend {
+        CudaBackend { info, limits, opened: Mutex::new(None) }
+    }
+
+    /// The device's context, opened if it is not yet.
+    fn opened(&self) -> Result<Arc<Opened>, BackendError> {
+        // What the lock guards is replaced as a whole, so that a panic elsewhere cannot have left it half-made.
+        let mut slot = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = &*slot {
+            return Ok(opened.clone());
+        }
+        let opened = Arc::new(Opened::new(self.info.id.index)?);
+        *slot = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// The first limit of the device that stands against `variant` on `problem`.
+    fn obstacle(&self, variant: Variant, problem: &Problem) -> Option<String> {
+        if let Presence::Absent(reason) = variant.presence(Api::Cuda) {
+            return Some(reason.into());
+        }
+        let needed = problem.bytes_moved();
+        if needed > self.limits.memory_bytes {
+            let memory = self.limits.memory_bytes;
+            return Some(format!("source and destination take {needed} B, the device has {memory} B of memory"));
+        }
+        let spec = variant.spec();
+        let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
+        if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
+            let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
+            return Some(format!(
+                "the device has compute capability {major}.{minor}, the kernels need {need_major}.{need_minor}"
+            ));
+        }
+        let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
+        let shared = geometry.shared_bytes(problem.width(), Language::Cuda);
+        let blocks = kernel.grid(spec.moves, problem, Language::Cuda).blocks();
+        [
+            ("blocks", blocks, self.limits.grid_x),
+            ("threads a block", geometry.threads().into(), self.limits.block_threads),
+            ("bytes of shared memory a block", shared.into(), self.limits.block_shared_bytes),
+        ]
+        .into_iter()
+        .find(|&(_, takes, limit)| takes > limit)
+        .map(|(what, takes, limit)| format!("the launch takes {takes} {what}, the device allows {limit}"))
+    }
+}
+
+/// What the PTX is compiled for.
+const MIN_COMPUTE_CAPABILITY: (u32, u32) = (5, 0);
+
+impl TransposeBackend for CudaBackend {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn support(&self, variant: Variant, problem: &Problem) -> Support {
+        self.obstacle(variant, problem).map_or(Support::Supported, Support::Unsupported)
+    }
+
+    fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
+        Ok(Box::new(CudaWorkspace::new(self, *problem, sets)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceId, DeviceKind, TimerKind};
+    use crate::element::Element;
+
+    fn backend(limits: Limits) -> CudaBackend {
+        let info = DeviceInfo {
+            id: DeviceId { api: Api::Cuda, index: 0 },
+            name: String::new(),
+            driver: String::new(),
+            kind: DeviceKind::Gpu,
+            pci: None,
+            memory_bytes: None,
+            cache_bytes: None,
+            peak: None,
+            timer: TimerKind::Device,
+            has_bounds_checks: false,
+            limits: Vec::new(),
+        };
+        CudaBackend::new(info, limits)
+    }
+
+    const LIMITS: Limits = Limits {
+        memory_bytes: 1 << 40,
+        grid_x: i32::MAX as u64,
+        block_threads: 1024,
+        block_shared_bytes: 48 << 10,
+        compute_capability: (9, 0),
+    };
+
+    fn reason(limits: Limits, variant: Variant, problem: Problem) -> String {
+        match backend(limits).support(variant, &problem) {
+            Support::Supported => String::new(),
+            Support::Unsupported(reason) => reason,
+        }
+    }
+
+    #[test]
+    fn limits_are_exact_and_named_with_their_numbers() {
+        let problem = |rows, cols, batch, element| Problem::new(rows, cols, batch, element).unwrap();
+        // Each matrix is one block, and 2³¹ − 1 blocks are the most.
+        let most = problem(8, 32, i32::MAX as u64, Element::U8);
+        assert_eq!(reason(LIMITS, Variant::Naive, most), "");
+        let more = problem(8, 32, 1 << 31, Element::U8);
+        assert_eq!(
+            reason(LIMITS, Variant::Naive, more),
+            "the launch takes 2147483648 blocks, the device allows 2147483647"
+        );
+        assert_eq!(reason(LIMITS, Variant::Memcpy, more), "");
+
+        let small = Limits { memory_bytes: 8191, ..LIMITS };
+        assert_eq!(
+            reason(small, Variant::Memcpy, problem(32, 32, 1, Element::F32)),
+            "source and destination take 8192 B, the device has 8191 B of memory"
+        );
+        assert_eq!(
+            reason(Limits { memory_bytes: 8192, ..LIMITS }, Variant::Copy, problem(32, 32, 1, Element::F32)),
+            ""
+        );
+
+        let tight = Limits { block_shared_bytes: 16_383, ..LIMITS };
+        assert_eq!(
+            reason(tight, Variant::Tiled, problem(1, 1, 1, Element::C128)),
+            "the launch takes 16384 bytes of shared memory a block, the device allows 16383"
+        );
+        let old = Limits { compute_capability: (3, 7), ..LIMITS };
+        let text = reason(old, Variant::Padded, problem(1, 1, 1, Element::U8));
+        assert_eq!(text, "the device has compute capability 3.7, the kernels need 5.0");
+    }
+
+    #[test]
+    fn empty_problems_are_supported_and_absent_variants_never() {
+        let empty = Problem::new(0, u64::MAX, u64::MAX, Element::F32).unwrap();
+        for &variant in Variant::ALL {
+            let expected = match variant.spec().cuda {
+                Presence::Present => "",
+                Presence::Absent(reason) => reason,
+            };
+            assert_eq!(reason(LIMITS, variant, empty), expected, "{variant}");
+        }
+    }
 }

@@ -1,0 +1,217 @@
+//! The devices of the driver, and what they say of themselves. Nothing here makes a context, which would take memory
+//! on every device that is only listed.
+
+use std::ffi::{CStr, c_char};
+
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute as Attribute};
+use cudarc::driver::{DriverError, result};
+
+use super::CudaBackend;
+use super::driver::{self, CudaVersion};
+use super::error;
+use crate::backends::{Absent, Discovery};
+use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Limit, Peak, PeakSource, TimerKind};
+
+/// What decides whether a launch fits on a device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// All memory of the device in bytes.
+    pub(super) memory_bytes: u64,
+    /// Blocks along x of a grid.
+    pub(super) grid_x: u64,
+    /// Threads of a block.
+    pub(super) block_threads: u64,
+    /// Shared memory of a block in bytes, without asking for more than the default.
+    pub(super) block_shared_bytes: u64,
+    /// Compute capability, major and minor.
+    pub(super) compute_capability: (u32, u32),
+}
+
+/// Finds the CUDA devices. A device that cannot be read is logged and left out; if that leaves none, it is the reason.
+pub fn discover(_: &[Api]) -> Discovery {
+    let absent = |reason: String, remedy: String| Discovery {
+        devices: Vec::new(),
+        absent: vec![Absent { api: Api::Cuda, reason, remedy }],
+    };
+    let version = match driver::open() {
+        Ok(version) => version,
+        Err(unusable) => return absent(unusable.reason, unusable.remedy),
+    };
+    let help = || "see whether `nvidia-smi -L` lists a GPU and CUDA_VISIBLE_DEVICES hides none".to_owned();
+    let count = match result::device::get_count() {
+        Ok(count) => u32::try_from(count).unwrap_or(0),
+        Err(error) => return absent(failure("cuDeviceGetCount", error), help()),
+    };
+    let driver = driver_text(version, kernel_module().as_deref());
+    let mut found = Discovery::default();
+    let mut first_failure = None;
+    for index in 0..count {
+        match read(index, &driver) {
+            Ok(backend) => found.devices.push(Box::new(backend)),
+            Err(reason) => {
+                let reason = format!("cuda:{index} cannot be read: {reason}");
+                log::warn!("{reason}");
+                first_failure.get_or_insert(reason);
+            }
+        }
+    }
+    if found.devices.is_empty() {
+        return absent(first_failure.unwrap_or_else(|| "the driver lists no device".into()), help());
+    }
+    found
+}
+
+fn failure(call: &str, error: DriverError) -> String {
+    format!("{call} failed: {}", error::name(error.0))
+}
+
+/// Reads the device at `index` in the driver's order.
+fn read(index: u32, driver: &str) -> Result<CudaBackend, String> {
+    let ordinal = i32::try_from(index).map_err(|error| error.to_string())?;
+    let device = result::device::get(ordinal).map_err(|error| failure("cuDeviceGet", error))?;
+    // SAFETY: the device comes from `get`.
+    let attribute = |attribute| unsafe { result::device::get_attribute(device, attribute) };
+    // SAFETY: the device comes from `get`.
+    let memory = unsafe { result::device::total_mem(device) }.map_err(|error| failure("cuDeviceTotalMem", error))?;
+    // What a launch depends on must be known; what only describes the device may be missing.
+    let needed = |which| match attribute(which) {
+        Ok(value) => Ok(u64::try_from(value).unwrap_or(0)),
+        Err(error) => Err(failure("cuDeviceGetAttribute", error)),
+    };
+    let known = |which| attribute(which).ok().and_then(|value| u64::try_from(value).ok()).filter(|&value| value > 0);
+    let capability = |which| needed(which).map(|value| value as u32);
+    let limits = Limits {
+        memory_bytes: memory as u64,
+        grid_x: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+        block_threads: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        block_shared_bytes: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+        compute_capability: (
+            capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+    };
+    let limit = |name, value, unit| Limit { name, value, unit };
+    let mut listed = vec![
+        limit("grid x", limits.grid_x, ""),
+        limit("threads a block", limits.block_threads, ""),
+        limit("shared memory a block", limits.block_shared_bytes, "B"),
+    ];
+    if let Some(count) = known(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) {
+        listed.insert(0, limit("multiprocessors", count, ""));
+    }
+    let info = DeviceInfo {
+        id: DeviceId { api: Api::Cuda, index },
+        name: result::device::get_name(device).map_err(|error| failure("cuDeviceGetName", error))?,
+        driver: driver.into(),
+        kind: DeviceKind::Gpu,
+        pci: pci_bus_id(device).and_then(|text| pci_address(&text)),
+        memory_bytes: Some(limits.memory_bytes),
+        cache_bytes: known(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+        peak: peak(
+            known(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+            known(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
+        ),
+        timer: TimerKind::Device,
+        has_bounds_checks: false,
+        limits: listed,
+    };
+    Ok(CudaBackend::new(info, limits))
+}
+
+/// The peak of a memory with two transfers a clock, from its clock in kHz and its bus in bits; some drivers report 0
+/// for devices newer than themselves.
+fn peak(clock_khz: Option<u64>, bus_bits: Option<u64>) -> Option<Peak> {
+    let gbps = 2.0 * clock_khz? as f64 * 1e3 * (bus_bits? as f64 / 8.0) / 1e9;
+    Some(Peak { gbps, source: PeakSource::Attribute })
+}
+
+fn pci_bus_id(device: CUdevice) -> Option<String> {
+    // `0000:01:00.0` and the NUL take 13 bytes; a domain may have more digits.
+    let mut text = [0u8; 32];
+    // SAFETY: the device comes from `get`, and the driver writes at most as many bytes as it is told.
+    let result = unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast::<c_char>(), text.len() as i32 - 1, device) };
+    result.result().ok()?;
+    CStr::from_bytes_until_nul(&text).ok()?.to_str().ok().map(str::to_owned)
+}
+
+/// A PCI address as [`DeviceInfo::pci`] has it, from `domain:bus:device.function` in whatever case and length.
+fn pci_address(text: &str) -> Option<String> {
+    let hex = |digits: &str| u32::from_str_radix(digits, 16).ok();
+    let mut parts = text.trim().split([':', '.']).map(hex);
+    let mut next = || parts.next().flatten();
+    let (domain, bus, device, function) = (next()?, next()?, next()?, next()?);
+    parts.next().is_none().then(|| format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}"))
+}
+
+fn driver_text(version: CudaVersion, module: Option<&str>) -> String {
+    match module {
+        Some(module) => format!("CUDA {version}, NVIDIA driver {module}"),
+        None => format!("CUDA {version}"),
+    }
+}
+
+/// The version of the kernel module, which is what NVIDIA calls the version of the driver. Only Linux tells.
+fn kernel_module() -> Option<String> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    module_version(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?).map(str::to_owned)
+}
+
+/// The version in the text of `/proc/driver/nvidia/version`: the first word of dotted numbers in the line of the
+/// module, whose other words differ between the kinds of module.
+fn module_version(text: &str) -> Option<&str> {
+    let line = text.lines().find_map(|line| line.strip_prefix("NVRM version:"))?;
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    line.split_whitespace().find(|word| word.contains('.') && word.split('.').all(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_need_both_attributes() {
+        // An H200: 3201 MHz and 6016 bits.
+        let gbps = peak(Some(3_201_000), Some(6016)).unwrap().gbps;
+        assert!((gbps - 4814.304).abs() < 1e-9, "{gbps}");
+        assert_eq!(peak(None, Some(6016)), None);
+        assert_eq!(peak(Some(3_201_000), None), None);
+    }
+
+    #[test]
+    fn pci_addresses_come_out_in_one_form() {
+        for (text, expected) in [
+            ("0000:01:00.0", Some("0000:01:00.0")),
+            ("00000000:C1:1F.0", Some("0000:c1:1f.0")),
+            ("00010000:3b:00.1", Some("10000:3b:00.1")),
+            ("01:00.0", None),
+            ("0000:01:00.0.0", None),
+            ("0000:xy:00.0", None),
+            ("", None),
+        ] {
+            assert_eq!(pci_address(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_module_version_is_found_in_every_wording() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n\
+                      GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n";
+        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (dvs@x)\n";
+        let two_parts = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  390.157  Wed Oct 12 09:19:07 UTC 2022";
+        for (text, expected) in [
+            (closed, Some("535.54.03")),
+            (open, Some("580.159.04")),
+            (two_parts, Some("390.157")),
+            ("GCC version:  gcc version 12.2.0\n", None),
+            ("NVRM version: none", None),
+            ("NVRM version: . 1. .2", None),
+            ("", None),
+        ] {
+            assert_eq!(module_version(text), expected, "{text}");
+        }
+        assert_eq!(driver_text(CudaVersion(13_000), module_version(open)), "CUDA 13.0, NVIDIA driver 580.159.04");
+        assert_eq!(driver_text(CudaVersion(12_040), None), "CUDA 12.4");
+    }
+}

@@ -1,0 +1,256 @@
+//! Launches: how a variant is put on the stream, and how many of them are timed.
+//!
+//! One launch is put on the stream as it is. More are captured into graphs, which the driver replays at a fraction of
+//! the host's cost for a launch, so that the device never waits for the host while it is being timed.
+
+use std::ffi::c_void;
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::{CudaEvent, CudaGraph, result};
+
+use super::error::failed;
+use super::open::Function;
+use super::workspace::CudaWorkspace;
+use crate::backend::{BackendError, PreparedRun};
+use crate::kernel::Language;
+use crate::timing::{DeviceTime, HostTime, Timing};
+use crate::variant::{Moves, Variant};
+
+/// Launches of a graph, where a rotation over the sets is not longer.
+const GRAPH_LAUNCHES: u32 = 64;
+/// How long the device may take for a run once everything is queued.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What a launch does.
+enum Work {
+    /// The driver's own copy.
+    Memcpy,
+    /// A kernel of ours.
+    Kernel(Kernel),
+}
+
+/// A kernel and its launch, but for the buffers.
+struct Kernel {
+    function: Function,
+    blocks: u32,
+    block: (u32, u32, u32),
+    rows: u64,
+    cols: u64,
+    across: u32,
+    down: u32,
+}
+
+/// A graph and how many launches it holds, from the first set on.
+struct Replay {
+    launches: u32,
+    graph: CudaGraph,
+}
+
+/// A variant ready to run on the buffers of a workspace.
+pub(super) struct CudaRun<'a> {
+    // Dropped before the workspace's buffers, which they refer to.
+    whole: Option<Replay>,
+    rest: Option<Replay>,
+    start: CudaEvent,
+    end: CudaEvent,
+    /// `None` where there is nothing to move.
+    work: Option<Work>,
+    workspace: &'a CudaWorkspace<'a>,
+}
+
+impl<'a> CudaRun<'a> {
+    /// Loads the kernel of `variant`, which must be supported.
+    pub(super) fn new(workspace: &'a CudaWorkspace<'a>, variant: Variant) -> Result<Self, BackendError> {
+        let opened = &workspace.opened;
+        opened.bind()?;
+        // cudarc's default would be an event without a time.
+        let event = || opened.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"));
+        let (start, end) = (event()?, event()?);
+        let work = if workspace.problem.is_empty() { None } else { Some(Work::new(workspace, variant)?) };
+        Ok(CudaRun { whole: None, rest: None, start, end, work, workspace })
+    }
+
+    /// Captures a graph of `launches` launches, and uploads it so that its first replay is no slower than the others.
+    fn capture(&self, work: &Work, launches: u32) -> Result<Replay, BackendError> {
+        let stream = &self.workspace.opened.stream;
+        // What other threads do with the driver is no part of this and may go on.
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        stream.begin_capture(mode).map_err(failed("cuStreamBeginCapture"))?;
+        let captured = self.enqueue(work, launches);
+        // The capture has to end even if a launch failed, or the stream would be of no use any more.
+        let graph = stream.end_capture(CUgraphInstantiate_flags(0)).map_err(failed("cuGraphInstantiate"));
+        captured?;
+        let no_graph = || BackendError::Call { call: "cuStreamEndCapture", reason: "it returned no graph".into() };
+        let graph = graph?.ok_or_else(no_graph)?;
+        graph.upload().map_err(failed("cuGraphUpload"))?;
+        Ok(Replay { launches, graph })
+    }
+
+    /// Puts `launches` launches on the stream, rotating over the sets from the first on.
+    fn enqueue(&self, work: &Work, launches: u32) -> Result<(), BackendError> {
+        let sets = self.workspace.sets.iter().cycle();
+        sets.take(launches as usize)
+            .try_for_each(|set| work.enqueue(self.workspace, set.source.pointer, set.destination.pointer))
+    }
+
+    /// Waits for the end event.
+    fn wait(&self) -> Result<(), BackendError> {
+        let asked = Instant::now();
+        while !self.end.try_is_complete().map_err(failed("cuEventQuery"))? {
+            let waited = asked.elapsed();
+            if waited > TIMEOUT {
+                self.workspace.opened.give_up();
+                return Err(BackendError::Timeout { seconds: TIMEOUT.as_secs() });
+            }
+            std::thread::sleep(pause(waited));
+        }
+        Ok(())
+    }
+}
+
+/// How long to sleep before asking again, having waited so long: the device's clock times the run, so that asking late
+/// costs only patience, while asking all the time would cost a core.
+fn pause(waited: Duration) -> Duration {
+    (waited / 8).clamp(Duration::from_micros(20), Duration::from_millis(5))
+}
+
+impl Work {
+    fn new(workspace: &CudaWorkspace<'_>, variant: Variant) -> Result<Work, BackendError> {
+        let problem = &workspace.problem;
+        let spec = variant.spec();
+        let Some(kernel) = spec.kernel else {
+            return Ok(Work::Memcpy);
+        };
+        let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
+        let grid = kernel.grid(spec.moves, problem, Language::Cuda);
+        // No more than the grid's limit, which is below 2³¹ on every device.
+        let small = |blocks: u64| {
+            u32::try_from(blocks).map_err(|_| BackendError::Unsupported(format!("{blocks} blocks are too many")))
+        };
+        let (rows, cols) = match spec.moves {
+            Moves::Copy => (1, problem.elements()),
+            Moves::Transpose => (problem.rows(), problem.cols()),
+        };
+        Ok(Work::Kernel(Kernel {
+            function: workspace.opened.function(variant, problem.width())?,
+            blocks: small(grid.blocks())?,
+            block: (geometry.block_x, geometry.block_y, 1),
+            rows,
+            cols,
+            across: small(grid.across)?,
+            down: small(grid.down)?,
+        }))
+    }
+
+    /// Puts one launch on the workspace's stream. The context must be current.
+    fn enqueue(
+        &self,
+        workspace: &CudaWorkspace<'_>,
+        mut source: u64,
+        mut destination: u64,
+    ) -> Result<(), BackendError> {
+        let stream = workspace.opened.stream.cu_stream();
+        match self {
+            // SAFETY: both buffers have at least so many bytes and live until the run is over or the device given up.
+            Work::Memcpy => unsafe { result::memcpy_dtod_async(destination, source, workspace.side_bytes, stream) }
+                .map_err(failed("cuMemcpyDtoDAsync")),
+            Work::Kernel(kernel) => {
+                let (mut rows, mut cols) = (kernel.rows, kernel.cols);
+                let (mut across, mut down) = (kernel.across, kernel.down);
+                let mut parameters: [*mut c_void; 6] = [
+                    (&raw mut source).cast(),
+                    (&raw mut destination).cast(),
+                    (&raw mut rows).cast(),
+                    (&raw mut cols).cast(),
+                    (&raw mut across).cast(),
+                    (&raw mut down).cast(),
+                ];
+                // SAFETY: the function was loaded by the workspace's device, which outlives this. The parameters are
+                // those of every kernel in `cuda/` and are copied by the call. The buffers hold the problem that the
+                // grid was computed for, and live until the run is over or the device given up.
+                unsafe {
+                    result::launch_kernel(
+                        kernel.function.0,
+                        (kernel.blocks, 1, 1),
+                        kernel.block,
+                        0,
+                        stream,
+                        &mut parameters,
+                    )
+                }
+                .map_err(failed("cuLaunchKernel"))
+            }
+        }
+    }
+}
+
+/// How many launches a full graph holds: whole rotations over the sets, so that each replay starts at the first set.
+fn graph_launches(sets: usize) -> u32 {
+    let sets = u32::try_from(sets).unwrap_or(u32::MAX).max(1);
+    sets * (GRAPH_LAUNCHES / sets).max(1)
+}
+
+impl PreparedRun for CudaRun<'_> {
+    fn run(&mut self, launches: NonZeroU32) -> Result<Timing, BackendError> {
+        let Some(work) = &self.work else {
+            return Ok(Timing::Host(HostTime::since(Instant::now())));
+        };
+        let opened = &self.workspace.opened;
+        opened.bind()?;
+        let launches = launches.get();
+        let full = graph_launches(self.workspace.sets.len());
+        let (replays, rest) = (launches / full, launches % full);
+        // A single launch is not worth a graph.
+        let direct = launches == 1;
+        if replays > 0 && !direct && self.whole.is_none() {
+            let whole = self.capture(work, full)?;
+            self.whole = Some(whole);
+        }
+        if rest > 0 && !direct && self.rest.as_ref().is_none_or(|replay| replay.launches != rest) {
+            let replay = self.capture(work, rest)?;
+            self.rest = Some(replay);
+        }
+        // The uploads are over before the clock starts.
+        opened.finish()?;
+
+        let (stream, launch) = (&opened.stream, "cuGraphLaunch");
+        let host = Instant::now();
+        self.start.record(stream).map_err(failed("cuEventRecord"))?;
+        if direct {
+            self.enqueue(work, 1)?;
+        } else {
+            for replay in self.whole.iter().cycle().take(replays as usize) {
+                replay.graph.launch().map_err(failed(launch))?;
+            }
+            for replay in self.rest.iter().filter(|_| rest > 0) {
+                replay.graph.launch().map_err(failed(launch))?;
+            }
+        }
+        self.end.record(stream).map_err(failed("cuEventRecord"))?;
+        self.wait()?;
+        let host = HostTime::since(host);
+        let ms = self.start.elapsed_ms(&self.end).map_err(failed("cuEventElapsedTime"))?;
+        Ok(Timing::Device(DeviceTime::from_event_ms(ms, host)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_hold_whole_rotations() {
+        for (sets, launches) in [(1, 64), (2, 64), (3, 63), (5, 60), (33, 33), (64, 64), (65, 65), (200, 200)] {
+            assert_eq!(graph_launches(sets), launches, "{sets} sets");
+        }
+    }
+
+    #[test]
+    fn pauses_grow_with_the_wait_and_stay_short() {
+        assert_eq!(pause(Duration::ZERO), Duration::from_micros(20));
+        assert_eq!(pause(Duration::from_millis(8)), Duration::from_millis(1));
+        assert_eq!(pause(TIMEOUT), Duration::from_millis(5));
+    }
+}

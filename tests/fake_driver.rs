@@ -1,0 +1,372 @@
+//! The CUDA backend on drivers that are no drivers: a library that is missing, too old, incomplete or without a
+//! device has to be reported and never to panic, and one whose device is host memory has to run everything but the
+//! kernels themselves.
+//!
+//! Each case runs in a process of its own, this program again, whose loader finds the fake first: a process opens the
+//! driver only once.
+
+fn main() -> std::process::ExitCode {
+    #[cfg(target_os = "linux")]
+    return linux::main();
+    #[cfg(not(target_os = "linux"))]
+    std::process::ExitCode::SUCCESS
+}
+
+#[cfg(target_os = "linux")]
+#[path = "common/require.rs"]
+mod require;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::BTreeSet;
+    use std::num::NonZeroU32;
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, ExitCode};
+    use std::sync::OnceLock;
+    use std::{env, fs};
+
+    use cornerturn::backend::{BackendError, RunOptions, Support, TransposeBackend};
+    use cornerturn::backends::{self, cuda};
+    use cornerturn::device::Api;
+    use cornerturn::element::{Element, Width};
+    use cornerturn::pattern::Pattern;
+    use cornerturn::problem::Problem;
+    use cornerturn::timing::Timing;
+    use cornerturn::variant::{Moves, Presence, Variant};
+    use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+    use crate::require;
+
+    /// Says to this program that it is a case's own process, and which scene it is to play.
+    const SCENE: &str = "CORNERTURN_FAKE_SCENE";
+    const SOURCE: &str = include_str!("fake_driver/libcuda.c");
+
+    /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
+    type Scene = fn();
+    const SCENES: [(&str, Scene); 6] = [
+        ("list", list),
+        ("transpose", transpose),
+        ("errors", errors),
+        ("allocate", allocate),
+        ("prepare", prepare),
+        ("run", run),
+    ];
+
+    pub fn main() -> ExitCode {
+        if let Ok(name) = env::var(SCENE) {
+            let scene = SCENES.into_iter().find(|(known, _)| *known == name);
+            scene.expect("a known scene").1();
+            return ExitCode::SUCCESS;
+        }
+        let help = "see whether `nvidia-smi -L` lists a GPU and CUDA_VISIBLE_DEVICES hides none";
+        let update = "install NVIDIA driver 525 or newer";
+        let mut trials = vec![
+            Trial::test("symbols", symbols),
+            case(
+                "old_driver",
+                Play { defines: &["-DOLD"], ..Play::scene("list") },
+                format!("cuda absent: the driver supports CUDA 11.4, the kernels need 12.0; {update}\n"),
+            ),
+            case(
+                "old_and_incomplete_driver",
+                Play { defines: &["-DOLD", "-DBARE"], ..Play::scene("list") },
+                format!("cuda absent: the driver supports CUDA 11.4, the kernels need 12.0; {update}\n"),
+            ),
+            case(
+                "incomplete_driver",
+                Play { defines: &["-DBARE"], ..Play::scene("list") },
+                format!(
+                    "cuda absent: the driver's library lacks {} of the functions needed, such as cuCtxGetCurrent; \
+                     {update}\n",
+                    cuda::SYMBOLS.len() - 1
+                ),
+            ),
+            case(
+                "no_version",
+                Play { fake: &[("FAKE_FAIL", "cuDriverGetVersion:34")], ..Play::scene("list") },
+                "cuda absent: cuDriverGetVersion failed: CUDA_ERROR_STUB_LIBRARY; take the toolkit's folder `stubs` \
+                 out of the loader's path\n",
+            ),
+            case(
+                "init_fails",
+                Play { fake: &[("FAKE_FAIL", "cuInit:100")], ..Play::scene("list") },
+                format!("cuda absent: cuInit failed: CUDA_ERROR_NO_DEVICE; {help}\n"),
+            ),
+            case(
+                "no_devices",
+                Play { fake: &[("FAKE_DEVICES", "0")], ..Play::scene("list") },
+                format!("cuda absent: the driver lists no device; {help}\n"),
+            ),
+            case(
+                "one_device_of_three_is_broken",
+                Play { fake: &[("FAKE_DEVICES", "3"), ("FAKE_BROKEN", "1")], ..Play::scene("list") },
+                "cuda:0 Fake 0 0000:c0:00.0 1073741824 B\ncuda:2 Fake 2 0000:c2:00.0 1073741824 B\n",
+            ),
+            case(
+                "all_devices_are_broken",
+                Play { fake: &[("FAKE_FAIL", "cuDeviceGetAttribute:999")], ..Play::scene("list") },
+                format!(
+                    "cuda absent: cuda:0 cannot be read: cuDeviceGetAttribute failed: CUDA_ERROR_UNKNOWN; {help}\n"
+                ),
+            ),
+            case("misuse", Play::scene("errors"), ""),
+            case(
+                "out_of_memory_before_allocating",
+                Play { fake: &[("FAKE_MEMORY", "8191")], ..Play::scene("allocate") },
+                "out of memory: 8192 B requested, 8191 B free\n",
+            ),
+            case(
+                "out_of_memory_while_allocating",
+                Play { fake: &[("FAKE_FAIL", "cuMemAlloc_v2:2")], ..Play::scene("allocate") },
+                "out of memory: 8192 B requested, 1073741824 B free\n",
+            ),
+            case(
+                "context_fails",
+                Play { fake: &[("FAKE_FAIL", "cuDevicePrimaryCtxRetain:46")], ..Play::scene("allocate") },
+                "the device cannot be opened: cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE\n",
+            ),
+            case(
+                "ptx_refused",
+                Play { fake: &[("FAKE_FAIL", "cuModuleLoadDataEx:222")], ..Play::scene("prepare") },
+                "cuda/ptx/naive.w1.ptx does not compile: CUDA_ERROR_UNSUPPORTED_PTX_VERSION: ptxas fatal : not for \
+                 this GPU\n",
+            ),
+            case(
+                "kernel_missing",
+                Play { fake: &[("FAKE_FAIL", "cuModuleGetFunction:500")], ..Play::scene("prepare") },
+                "cuda/ptx/naive.w1.ptx does not compile: CUDA_ERROR_NOT_FOUND\n",
+            ),
+            case(
+                "kernel_faults",
+                Play { fake: &[("FAKE_FAIL", "cuEventQuery:700")], ..Play::scene("run") },
+                "the device was lost: cuEventQuery: CUDA_ERROR_ILLEGAL_ADDRESS\n",
+            ),
+            case(
+                "launch_fails_in_a_capture",
+                Play { fake: &[("FAKE_FAIL", "cuLaunchKernel:701")], ..Play::scene("run") },
+                "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES\n",
+            ),
+            case(
+                "capture_fails",
+                Play { fake: &[("FAKE_FAIL", "cuStreamEndCapture:900")], ..Play::scene("run") },
+                "cuGraphInstantiate failed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED\n",
+            ),
+        ];
+        for width in Width::ALL {
+            let play = Play { width, ..Play::scene("transpose") };
+            trials.push(case(&format!("transpose::{width}"), play, ""));
+        }
+        libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    }
+
+    /// A scene, the driver it runs on, and what the driver does.
+    #[derive(Clone, Copy)]
+    struct Play {
+        scene: &'static str,
+        defines: &'static [&'static str],
+        fake: &'static [(&'static str, &'static str)],
+        width: Width,
+    }
+
+    impl Play {
+        fn scene(scene: &'static str) -> Play {
+            Play { scene, defines: &[], fake: &[], width: Width::W1 }
+        }
+    }
+
+    /// A case that plays a scene in a process of its own and compares what it prints.
+    fn case(name: &str, play: Play, expected: impl Into<String>) -> Trial {
+        let expected = expected.into();
+        Trial::ignorable_test(name, move || {
+            if let Err(reason) = cc_usable() {
+                return match require::required("cc") {
+                    true => Err(format!("CORNERTURN_REQUIRE names cc, but {reason}").into()),
+                    false => Ok(Completion::ignored_with(reason)),
+                };
+            }
+            let folder = tempfile::tempdir()?;
+            build(folder.path(), play.defines)?;
+            let output = Command::new(env::current_exe()?)
+                .env(SCENE, play.scene)
+                .env("LD_LIBRARY_PATH", folder.path())
+                .env("FAKE_LOG", folder.path().join("log"))
+                .env("FAKE_WIDTH", play.width.bytes().to_string())
+                .envs(play.fake.iter().copied())
+                .output()?;
+            let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            if !output.status.success() || stderr.contains("panicked") || stdout != expected {
+                return Err(format!(
+                    "{}\n--- expected\n{expected}--- printed\n{stdout}--- errors\n{stderr}",
+                    output.status
+                )
+                .into());
+            }
+            Ok(Completion::Completed)
+        })
+    }
+
+    fn cc_usable() -> &'static Result<(), String> {
+        static USABLE: OnceLock<Result<(), String>> = OnceLock::new();
+        USABLE.get_or_init(|| match Command::new("cc").arg("--version").output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(format!("cc --version ends with {}", output.status)),
+            Err(error) => Err(format!("cc does not start: {error}")),
+        })
+    }
+
+    /// Compiles the driver into `folder`, under both names by which it is looked for.
+    fn build(folder: &Path, defines: &[&str]) -> Result<(), Failed> {
+        let library = folder.join("libcuda.so.1");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_driver/libcuda.c");
+        let mut cc = Command::new("cc");
+        cc.args(["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]).args(defines);
+        let output = cc.arg("-o").arg(&library).arg(source).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        fs::copy(&library, folder.join("libcuda.so"))?;
+        Ok(())
+    }
+
+    /// The fake has what the backend says it calls and nothing else, so that `transpose` would panic if it called more.
+    fn symbols() -> Result<(), Failed> {
+        let name = |line: &'static str| line.strip_prefix("API ")?.split('(').next();
+        let fake: BTreeSet<&str> = SOURCE.lines().filter_map(name).collect();
+        let called: BTreeSet<&str> = cuda::SYMBOLS.into_iter().collect();
+        if fake == called {
+            return Ok(());
+        }
+        Err(format!("on one side only: {:?}", fake.symmetric_difference(&called)).into())
+    }
+
+    fn list() {
+        let found = backends::discover(&[Api::Cuda]);
+        for device in &found.devices {
+            let info = device.device();
+            let (pci, memory) = (info.pci.as_deref().unwrap_or("?"), info.memory_bytes.unwrap_or(0));
+            println!("{} {} {pci} {memory} B", info.id, info.name);
+        }
+        for absent in &found.absent {
+            println!("{} absent: {}; {}", absent.api, absent.reason, absent.remedy);
+        }
+        assert!(!log().contains("retain"), "listing devices opens none");
+    }
+
+    fn log() -> String {
+        let path = env::var_os("FAKE_LOG").map(PathBuf::from).expect("a log");
+        fs::read_to_string(path).unwrap_or_default()
+    }
+
+    fn device() -> Box<dyn TransposeBackend> {
+        backends::discover(&[Api::Cuda]).devices.remove(0)
+    }
+
+    fn launches(count: u32) -> NonZeroU32 {
+        NonZeroU32::new(count).expect("some launches")
+    }
+
+    /// Every variant, on more sets than one, with one launch, with a part of a graph and with several.
+    fn transpose() {
+        const SETS: usize = 3;
+        let bytes: usize = env::var("FAKE_WIDTH").expect("a width").parse().expect("a number");
+        let width = Width::ALL.into_iter().find(|width| width.bytes() == bytes).expect("a width");
+        let device = device();
+        let problem = Problem::new(37, 70, 2, Element::of_width(width)).expect("a problem");
+        let present = Variant::ALL.iter().filter(|variant| variant.spec().cuda == Presence::Present);
+        for &variant in present {
+            assert_eq!(device.support(variant, &problem), Support::Supported);
+            let workspace = device.workspace(&problem, SETS).expect("a workspace");
+            let side = problem.side_bytes() as usize;
+            let (mut sources, mut read) = (vec![vec![0; side]; SETS], vec![0; side]);
+            for (set, source) in sources.iter_mut().enumerate() {
+                Pattern { seed: set as u64 }.fill(0, bytes, source);
+                // In two bands, as a large matrix is written.
+                let (head, tail) = source.split_at(side / 2);
+                workspace.write_source(set, 0, head).expect("written");
+                workspace.write_source(set, head.len() as u64, tail).expect("written");
+            }
+            workspace.poison(0xA5).expect("poisoned");
+            let before = log().lines().filter(|line| line.starts_with("launch")).count();
+            let mut run = workspace.prepare(variant, RunOptions::default()).expect("prepared");
+            let mut expected_launches = 0;
+            for (count, sets_done) in [(1, 1), (2, 2), (63, SETS), (64, SETS), (200, SETS), (1, SETS)] {
+                let timing = run.run(launches(count)).expect("run");
+                assert!(matches!(timing, Timing::Device(_)), "{timing:?}");
+                expected_launches += count as usize;
+                let after = log().lines().filter(|line| line.starts_with("launch")).count();
+                assert_eq!(after - before, expected_launches, "{variant} {count}");
+                for (set, source) in sources.iter().enumerate() {
+                    workspace.read_destination(set, 0, &mut read).expect("read");
+                    let expected = if set < sets_done { moved(&problem, variant, source) } else { vec![0xA5; side] };
+                    assert!(read == expected, "{variant}: set {set} after {count} launches");
+                }
+            }
+        }
+        drop(device);
+        let log = log();
+        let count = |word: &str| log.lines().filter(|line| line.split(' ').next() == Some(word)).count();
+        assert!(count("alloc") > 0 && count("load") > 0 && count("capture") > 0, "{log}");
+        for (made, undone) in [("alloc", "free"), ("load", "unload"), ("capture", "forget"), ("retain", "release")] {
+            assert_eq!(count(made), count(undone), "{made} and {undone}");
+        }
+        assert_eq!(count("retain"), 1);
+    }
+
+    fn moved(problem: &Problem, variant: Variant, source: &[u8]) -> Vec<u8> {
+        if variant.spec().moves == Moves::Copy {
+            return source.into();
+        }
+        let width = problem.width().bytes();
+        let from = |index| problem.source_of(index) as usize * width;
+        (0..problem.elements()).flat_map(|index| &source[from(index)..][..width]).copied().collect()
+    }
+
+    /// What a caller can get wrong, and problems without elements.
+    fn errors() {
+        let device = device();
+        let problem = Problem::new(4, 4, 1, Element::U8).expect("a problem");
+        assert!(matches!(device.workspace(&problem, 0), Err(BackendError::Unsupported(_))));
+        let workspace = device.workspace(&problem, 2).expect("a workspace");
+        for (set, offset, length) in [(2, 0, 1), (0, 0, 17), (0, 16, 1), (0, u64::MAX, 1)] {
+            let mut bytes = vec![0; length];
+            let error = workspace.write_source(set, offset, &bytes).expect_err("outside");
+            assert!(matches!(error, BackendError::Call { .. }), "{error}");
+            workspace.read_destination(set, offset, &mut bytes).expect_err("outside");
+        }
+        let error = workspace.prepare(Variant::TransposeCrate, RunOptions::default()).err();
+        assert_eq!(error, Some(BackendError::Unsupported("a CPU library".into())));
+        drop(workspace);
+
+        let empty = Problem::new(0, u64::MAX, 7, Element::F32).expect("a problem");
+        let workspace = device.workspace(&empty, 1).expect("a workspace");
+        workspace.write_source(0, 0, &[]).expect("written");
+        workspace.poison(1).expect("poisoned");
+        workspace.read_destination(0, 0, &mut []).expect("read");
+        for variant in [Variant::Memcpy, Variant::Copy, Variant::Padded] {
+            let mut run = workspace.prepare(variant, RunOptions::default()).expect("prepared");
+            assert!(matches!(run.run(launches(100)), Ok(Timing::Host(_))));
+        }
+        assert!(!log().contains("launch"), "{}", log());
+    }
+
+    fn allocate() {
+        let problem = Problem::new(32, 64, 1, Element::U8).expect("a problem");
+        let device = device();
+        println!("{}", device.workspace(&problem, 2).err().expect("no workspace"));
+    }
+
+    fn prepare() {
+        let problem = Problem::new(32, 64, 1, Element::U8).expect("a problem");
+        let device = device();
+        let workspace = device.workspace(&problem, 2).expect("a workspace");
+        println!("{}", workspace.prepare(Variant::Naive, RunOptions::default()).err().expect("not prepared"));
+    }
+
+    fn run() {
+        let problem = Problem::new(32, 64, 1, Element::U8).expect("a problem");
+        let device = device();
+        let workspace = device.workspace(&problem, 2).expect("a workspace");
+        let mut run = workspace.prepare(Variant::Naive, RunOptions::default()).expect("prepared");
+        println!("{}", run.run(launches(10)).expect_err("not run"));
+    }
+}

@@ -1,0 +1,284 @@
+// A CUDA driver without a GPU, for tests of everything around the kernels. Device memory is host memory, and work is
+// done when it is put on the stream. It has exactly the functions that the backend says it calls.
+//
+// Compiled with -DOLD it supports CUDA 11.4, with -DBARE it has no more than a version.
+//
+// At run time the environment decides: FAKE_FAIL=FUNCTION:CODE makes a function fail, FAKE_DEVICES is the number of
+// devices (1), FAKE_BROKEN the index of one that cannot be read, FAKE_MEMORY the bytes of each (1 GiB), FAKE_WIDTH the
+// bytes of an element (kernels here cannot know it otherwise). FAKE_LOG is a file that gets a line for what is done.
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef OLD
+#define VERSION 11040
+#else
+#define VERSION 13000
+#endif
+
+#define API __attribute__((visibility("default"))) int
+
+static void note(const char* format, ...) {
+    const char* path = getenv("FAKE_LOG");
+    FILE* file = path ? fopen(path, "a") : NULL;
+    if (!file) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(file, format, arguments);
+    va_end(arguments);
+    fclose(file);
+}
+
+static long number(const char* name, long otherwise) {
+    const char* text = getenv(name);
+    return text ? atol(text) : otherwise;
+}
+
+// The error that FAKE_FAIL wants from `function`, or 0.
+static int wanted_error(const char* function) {
+    const char* text = getenv("FAKE_FAIL");
+    size_t length = strlen(function);
+    return text && !strncmp(text, function, length) && text[length] == ':' ? atoi(text + length + 1) : 0;
+}
+
+#define ENTER() do { int error = wanted_error(__func__); if (error) return error; } while (0)
+
+API cuDriverGetVersion(int* version) { ENTER(); *version = VERSION; return 0; }
+
+#ifndef BARE
+
+API cuInit(unsigned flags) { ENTER(); return flags; }
+
+API cuGetErrorString(int error, const char** text) { ENTER(); *text = "an error"; return error ? 0 : 1; }
+
+// Devices.
+
+API cuDeviceGetCount(int* count) { ENTER(); *count = number("FAKE_DEVICES", 1); return 0; }
+API cuDeviceGet(int* device, int ordinal) { ENTER(); *device = ordinal; return 0; }
+API cuDeviceGetName(char* name, int length, int device) {
+    ENTER();
+    if (device == number("FAKE_BROKEN", -1)) return 999;
+    snprintf(name, length, "Fake %d", device);
+    return 0;
+}
+API cuDeviceTotalMem_v2(size_t* bytes, int device) { ENTER(); *bytes = number("FAKE_MEMORY", 1 << 30); return device < 0; }
+API cuDeviceGetPCIBusId(char* text, int length, int device) {
+    ENTER();
+    snprintf(text, length, "0000:C%d:00.0", device);
+    return 0;
+}
+API cuDeviceGetAttribute(int* value, int attribute, int device) {
+    ENTER();
+    switch (attribute) {
+        case 1: *value = 1024; break;       // MAX_THREADS_PER_BLOCK
+        case 5: *value = 2147483647; break; // MAX_GRID_DIM_X
+        case 8: *value = 49152; break;      // MAX_SHARED_MEMORY_PER_BLOCK
+        case 16: *value = 132; break;       // MULTIPROCESSOR_COUNT
+        case 36: *value = 3201000; break;   // MEMORY_CLOCK_RATE, kHz
+        case 37: *value = 6016; break;      // GLOBAL_MEMORY_BUS_WIDTH
+        case 38: *value = 60 << 20; break;  // L2_CACHE_SIZE
+        case 75: *value = 9; break;         // COMPUTE_CAPABILITY_MAJOR
+        default: *value = 0;
+    }
+    return device < 0;
+}
+
+// Contexts.
+
+static _Thread_local void* current;
+API cuDevicePrimaryCtxRetain(void** context, int device) {
+    ENTER();
+    note("retain %d\n", device);
+    *context = (void*)(uintptr_t)(0x1000 + device);
+    return 0;
+}
+API cuDevicePrimaryCtxRelease_v2(int device) { ENTER(); note("release %d\n", device); return 0; }
+API cuCtxGetCurrent(void** context) { ENTER(); *context = current; return 0; }
+API cuCtxSetCurrent(void* context) { ENTER(); current = context; return 0; }
+
+// Memory. A header before each allocation holds its size.
+
+static size_t used;
+API cuMemGetInfo_v2(size_t* left, size_t* total) {
+    ENTER();
+    *total = number("FAKE_MEMORY", 1 << 30);
+    *left = *total - used;
+    return current ? 0 : 201;
+}
+API cuMemAlloc_v2(uint64_t* pointer, size_t bytes) {
+    ENTER();
+    if (!current) return 201;
+    if (!bytes) return 1;
+    if (used + bytes > (size_t)number("FAKE_MEMORY", 1 << 30)) return 2;
+    char* memory = aligned_alloc(256, (256 + bytes + 255) / 256 * 256);
+    if (!memory) return 2;
+    *(size_t*)memory = bytes;
+    used += bytes;
+    *pointer = (uint64_t)(uintptr_t)(memory + 256);
+    note("alloc %zu\n", bytes);
+    return 0;
+}
+API cuMemFree_v2(uint64_t pointer) {
+    ENTER();
+    char* memory = (char*)(uintptr_t)pointer - 256;
+    used -= *(size_t*)memory;
+    note("free %zu\n", *(size_t*)memory);
+    free(memory);
+    return 0;
+}
+
+// Work.
+
+struct work {
+    const char* kernel; // NULL: a copy of `rows` bytes
+    unsigned blocks, across, down;
+    uint64_t source, destination, rows, cols;
+};
+struct graph { struct work work[256]; unsigned count; };
+static struct graph* capturing;
+
+static int perform(const struct work* work) {
+    const char* source = (const char*)(uintptr_t)work->source;
+    char* destination = (char*)(uintptr_t)work->destination;
+    if (!work->kernel) {
+        note("launch memcpy\n");
+        memcpy(destination, source, work->rows);
+        return 0;
+    }
+    size_t width = number("FAKE_WIDTH", 1), matrix = work->rows * work->cols;
+    note("launch %s\n", work->kernel);
+    if (!strcmp(work->kernel, "copy")) {
+        memcpy(destination, source, matrix * width);
+        return work->across == work->blocks && work->down == 1 ? 0 : 700;
+    }
+    if (work->blocks % (work->across * work->down)) return 700;
+    for (size_t batch = work->blocks / (work->across * work->down); batch > 0; batch--) {
+        for (size_t row = 0; row < work->rows; row++) {
+            for (size_t col = 0; col < work->cols; col++) {
+                memcpy(destination + (col * work->rows + row) * width, source + (row * work->cols + col) * width, width);
+            }
+        }
+        source += matrix * width;
+        destination += matrix * width;
+    }
+    return 0;
+}
+static int submit(struct work work) {
+    if (!capturing) return perform(&work);
+    if (capturing->count == 256) return 1;
+    capturing->work[capturing->count++] = work;
+    return 0;
+}
+
+API cuMemcpyHtoDAsync_v2(uint64_t destination, const void* source, size_t bytes, void* stream) {
+    ENTER();
+    memcpy((void*)(uintptr_t)destination, source, bytes);
+    return stream ? 0 : 400;
+}
+API cuMemcpyDtoHAsync_v2(void* destination, uint64_t source, size_t bytes, void* stream) {
+    ENTER();
+    memcpy(destination, (const void*)(uintptr_t)source, bytes);
+    return stream ? 0 : 400;
+}
+API cuMemcpyDtoDAsync_v2(uint64_t destination, uint64_t source, size_t bytes, void* stream) {
+    ENTER();
+    struct work work = {0};
+    work.source = source;
+    work.destination = destination;
+    work.rows = bytes;
+    return stream ? submit(work) : 400;
+}
+API cuMemsetD8Async(uint64_t destination, unsigned char value, size_t bytes, void* stream) {
+    ENTER();
+    memset((void*)(uintptr_t)destination, value, bytes);
+    return stream ? 0 : 400;
+}
+
+// Modules. A module is its own kernel, a kernel its name.
+
+API cuModuleLoadDataEx(void** module, const void* image, unsigned count, int* options, void** values) {
+    for (unsigned i = 0; i < count; i++) {
+        if (options[i] == 5) snprintf(values[i], 100, "ptxas fatal : not for this GPU\n");
+    }
+    ENTER();
+    note("load\n");
+    *module = malloc(32);
+    return strstr(image, ".entry") ? 0 : 218;
+}
+API cuModuleUnload(void* module) { ENTER(); note("unload\n"); free(module); return 0; }
+API cuModuleGetFunction(void** function, void* module, const char* name) {
+    ENTER();
+    snprintf(module, 32, "%s", name);
+    *function = module;
+    return 0;
+}
+API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** parameters, void** extra) {
+    ENTER();
+    if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z != 256 || shared || extra) return 1;
+    struct work work = {function, grid_x, *(unsigned*)parameters[4], *(unsigned*)parameters[5],
+                        *(uint64_t*)parameters[0], *(uint64_t*)parameters[1], *(uint64_t*)parameters[2],
+                        *(uint64_t*)parameters[3]};
+    return stream ? submit(work) : 400;
+}
+
+// Streams, graphs and events.
+
+API cuStreamCreate(void** stream, unsigned flags) { ENTER(); *stream = malloc(1); return *stream && flags < 2 ? 0 : 1; }
+API cuStreamDestroy_v2(void* stream) { ENTER(); free(stream); return 0; }
+API cuStreamSynchronize(void* stream) { ENTER(); return capturing || !stream ? 900 : 0; }
+API cuStreamBeginCapture_v2(void* stream, int mode) {
+    ENTER();
+    if (capturing) return 901;
+    capturing = calloc(1, sizeof *capturing);
+    return stream && mode < 3 ? 0 : 1;
+}
+API cuStreamEndCapture(void* stream, void** graph) {
+    if (!capturing) return 903;
+    *graph = capturing;
+    capturing = NULL;
+    ENTER();
+    note("capture %u\n", ((struct graph*)*graph)->count);
+    return stream ? 0 : 400;
+}
+API cuGraphInstantiateWithFlags(void** executable, void* graph, uint64_t flags) {
+    ENTER();
+    *executable = malloc(sizeof(struct graph));
+    memcpy(*executable, graph, sizeof(struct graph));
+    return flags ? 1 : 0;
+}
+API cuGraphUpload(void* executable, void* stream) { ENTER(); return executable && stream ? 0 : 400; }
+API cuGraphLaunch(void* executable, void* stream) {
+    ENTER();
+    struct graph* graph = executable;
+    for (unsigned i = 0; i < graph->count; i++) {
+        int error = perform(&graph->work[i]);
+        if (error) return error;
+    }
+    return stream ? 0 : 400;
+}
+API cuGraphExecDestroy(void* executable) { ENTER(); free(executable); return 0; }
+API cuGraphDestroy(void* graph) { ENTER(); note("forget\n"); free(graph); return 0; }
+
+// An event is its flags.
+API cuEventCreate(void** event, unsigned flags) {
+    ENTER();
+    *event = malloc(sizeof flags);
+    *(unsigned*)*event = flags;
+    return 0;
+}
+API cuEventDestroy_v2(void* event) { ENTER(); free(event); return 0; }
+API cuEventRecord(void* event, void* stream) { ENTER(); return event && stream ? 0 : 400; }
+API cuEventQuery(void* event) { ENTER(); return event ? 0 : 400; }
+API cuEventSynchronize(void* event) { ENTER(); return event ? 0 : 400; }
+API cuEventElapsedTime(float* ms, void* start, void* end) {
+    ENTER();
+    if (*(unsigned*)start || *(unsigned*)end) return 400; // made without a time
+    *ms = 0.001f;
+    return 0;
+}
+
+#endif
