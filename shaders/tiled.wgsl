@@ -1,0 +1,77 @@
+// Transposes through a tile in workgroup memory, both sides coalesced, but with bank conflicts.
+//
+// Moves: a workgroup moves TILE_ROWS × TILE_COLS elements of one matrix, 32 × 32.
+//
+// Threads: read side: 32 invocations along x take 32 neighbouring elements of a source row, four rows one after the
+// other. Write side: they take 32 neighbouring elements of a destination row, which is a column of the tile, four
+// columns one after the other. Both are coalesced. Where elements are packed, an invocation writes a word: fewer
+// invocations take a destination row, and as many more rows are written at a time.
+//
+// Shared memory: TILE_ROWS rows of PITCH elements, a word for each. PITCH is TILE_COLS, a multiple of the 32 banks:
+// a row of the tile is written without conflict, but in a column every element lies in the same bank, and reading
+// it takes one access after the other.
+//
+// Launch: BLOCK_X × BLOCK_Y invocations, x along the source's columns; one workgroup a tile, along source rows first.
+//
+// Bounds: only cells of the matrix are loaded into the tile, and only they are read from it. Where elements are packed,
+// a word that begins in the tile is written whole; what it has beyond the tile comes straight from the source.
+
+@group(0) @binding(0) var<storage, read> source: array<Word>;
+@group(0) @binding(1) var<storage, read_write> destination: array<Word>;
+
+var<workgroup> tile: array<array<Word, PITCH>, TILE_ROWS>;
+
+// Words of one destination row that begin in the tile.
+const WORDS = TILE_ROWS / PER_WORD;
+
+@compute @workgroup_size(BLOCK_X, BLOCK_Y)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_id) local: vec3<u32>,
+) {
+    let number = block_number(group, groups);
+    if number >= params.blocks {
+        return;
+    }
+    let rows = params.rows;
+    let cols = params.cols;
+    let block = block_place(number);
+    let left = block.x * TILE_COLS;
+    let top = block.y * TILE_ROWS;
+
+    for (var step = 0u; step < TILE_ROWS; step += BLOCK_Y) {
+        let y = local.y + step;
+        let row = top + y;
+        let col = left + local.x;
+        if row < rows && col < cols {
+            let index = source_index(vec3(col, row, block.z));
+            tile[y][local.x] = element(source[index / PER_WORD], index);
+        }
+    }
+    workgroupBarrier();
+
+    // x and y are places in the tile, of a column and of the first row of a word.
+    for (var step = 0u; step < TILE_COLS; step += BLOCK_Y * PER_WORD) {
+        let x = local.y * PER_WORD + local.x / WORDS + step;
+        let col = left + x;
+        let begin = destination_index(vec3(col, top, block.z));
+        let y = to_next_word(begin) + (local.x % WORDS) * PER_WORD;
+        let row = top + y;
+        if row < rows && col < cols {
+            var word = Word();
+            for (var lane = 0u; lane < PER_WORD; lane++) {
+                if in_tile(y + lane, row + lane) {
+                    word |= place(tile[y + lane][x], lane);
+                } else {
+                    let cell = settle(vec3(col, row + lane, block.z));
+                    if exists(cell) {
+                        let index = source_index(cell);
+                        word |= place(element(source[index / PER_WORD], index), lane);
+                    }
+                }
+            }
+            destination[(begin + y) / PER_WORD] = word;
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::variant::Variant;
 const WHOLE: &str = include_str!("../shaders/lib/whole.wgsl");
 /// Helpers for elements packed in 32-bit words (1 and 2 bytes).
 const PACKED: &str = include_str!("../shaders/lib/packed.wgsl");
-/// What every kernel declares: bindings, parameters, the block's number.
+/// What every kernel shares: parameters, indices, the block's number.
 const COMMON: &str = include_str!("../shaders/lib/common.wgsl");
 
 /// The complete WGSL of a variant for a width; its entry point is called `main`.

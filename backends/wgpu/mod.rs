@@ -1,7 +1,14 @@
-//! The host's own processor.
-use super::Discovery;
-use crate::device::Api;
-/// Finds the CPU.
-pub fn discover(_: &[Api]) -> Discovery {
-    Discovery::default()
-}
+//! Vulkan, Metal, DX12 and GL devices, through wgpu.
+//!
+//! The drivers are opened at run time: a machine without any of them has no such device, and says why.
+
+mod adapter;
+mod clock;
+mod discovery;
+mod gpu;
+mod limits;
+mod pipeline;
+mod run;
+mod workspace;
+
+pub use discovery::discover;

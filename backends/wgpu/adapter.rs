@@ -1,0 +1,59 @@
+//! An adapter as a device of the benchmark.
+
+use std::sync::OnceLock;
+
+use super::gpu::Gpu;
+use super::limits;
+use super::workspace::WgpuWorkspace;
+use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
+use crate::device::DeviceInfo;
+use crate::problem::Problem;
+use crate::variant::Variant;
+
+/// An adapter, opened when the first workspace is asked for.
+pub(super) struct WgpuAdapter {
+    adapter: wgpu::Adapter,
+    limits: wgpu::Limits,
+    info: DeviceInfo,
+    gpu: OnceLock<Result<Gpu, BackendError>>,
+}
+
+impl WgpuAdapter {
+    pub(super) fn new(adapter: wgpu::Adapter, info: DeviceInfo) -> WgpuAdapter {
+        WgpuAdapter { limits: adapter.limits(), adapter, info, gpu: OnceLock::new() }
+    }
+
+    /// The opened device. One that cannot be opened stays so.
+    fn gpu(&self) -> Result<&Gpu, BackendError> {
+        self.gpu.get_or_init(|| Gpu::open(&self.adapter)).as_ref().map_err(BackendError::clone)
+    }
+
+    /// What stands in the way of `variant` on `problem`, as an error.
+    pub(super) fn require(&self, variant: Variant, problem: &Problem) -> Result<(), BackendError> {
+        match self.support(variant, problem) {
+            Support::Supported => Ok(()),
+            Support::Unsupported(reason) => Err(BackendError::Unsupported(reason)),
+        }
+    }
+
+    pub(super) fn limits(&self) -> &wgpu::Limits {
+        &self.limits
+    }
+}
+
+impl TransposeBackend for WgpuAdapter {
+    fn device(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn support(&self, variant: Variant, problem: &Problem) -> Support {
+        let downlevel = self.adapter.get_downlevel_capabilities().flags;
+        limits::support(self.info.id.api, &self.limits, downlevel, variant, problem)
+    }
+
+    fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
+        // The API's own copy needs the least of a device: where even that cannot run, nothing can.
+        self.require(Variant::Memcpy, problem)?;
+        Ok(Box::new(WgpuWorkspace::new(self, self.gpu()?, *problem, sets)?))
+    }
+}

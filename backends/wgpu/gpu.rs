@@ -1,0 +1,210 @@
+//! An opened device: every call to wgpu goes through here, so that its errors become ours and none becomes a panic.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wgpu::{ErrorFilter, Features, PollError, PollType};
+
+use super::pipeline::Pipelines;
+use crate::backend::BackendError;
+
+/// How long the device may take for one submission. A GPU needs milliseconds, a software device seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Between two looks at a device that cannot be waited for so long at once.
+const NAP: Duration = Duration::from_micros(100);
+
+/// The features that are asked for, where the adapter has them.
+const TIMESTAMPS: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+
+/// An opened device.
+pub(super) struct Gpu {
+    pub(super) device: wgpu::Device,
+    pub(super) queue: wgpu::Queue,
+    pub(super) pipelines: Pipelines,
+    /// What wgpu reported outside any call of ours: the device is lost, or in a state that nobody knows.
+    fault: Arc<Mutex<Option<String>>>,
+    turn: Mutex<()>,
+}
+
+impl Gpu {
+    /// Opens an adapter with all it has.
+    pub(super) fn open(adapter: &wgpu::Adapter) -> Result<Gpu, BackendError> {
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+                label: Some("cornerturn"),
+                required_features: adapter.features() & TIMESTAMPS,
+                required_limits: adapter.limits(),
+                memory_hints: wgpu::MemoryHints::MemoryUsage,
+                ..Default::default()
+            }))
+        }));
+        let (device, queue) = match opened {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(error)) => return Err(BackendError::Open { reason: error.to_string() }),
+            Err(panic) => return Err(BackendError::Open { reason: panic_text(panic.as_ref()) }),
+        };
+        let fault = Arc::new(Mutex::new(None));
+        let record = |fault: &Arc<Mutex<Option<String>>>, text: String| {
+            lock(fault).get_or_insert(text);
+        };
+        let (uncaptured, lost) = (Arc::clone(&fault), Arc::clone(&fault));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| record(&uncaptured, describe(&error))));
+        device.set_device_lost_callback(move |reason, text| record(&lost, format!("{text} ({reason:?})")));
+        let pipelines = Pipelines::new(&device);
+        let gpu = Gpu { device, queue, pipelines, fault, turn: Mutex::new(()) };
+        gpu.alive()?;
+        Ok(gpu)
+    }
+
+    /// Waits until nobody else uses the device, and keeps it.
+    ///
+    /// Two runs at once would disturb each other's timing, and wgpu panics if a GL context stays busy for seconds
+    /// while another thread wants it.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        lock(&self.turn)
+    }
+
+    /// Calls wgpu and returns what it reports meanwhile as an error; `requested` is the memory asked for.
+    pub(super) fn call<T>(&self, call: &'static str, requested: u64, f: impl FnOnce() -> T) -> Result<T, BackendError> {
+        match self.scoped(f)? {
+            (value, None) => Ok(value),
+            (_, Some(wgpu::Error::OutOfMemory { .. })) => Err(BackendError::OutOfMemory { requested, available: None }),
+            (_, Some(error)) => Err(BackendError::Call { call, reason: describe(&error) }),
+        }
+    }
+
+    /// Calls wgpu and returns the first error that it reports meanwhile.
+    pub(super) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<(T, Option<wgpu::Error>), BackendError> {
+        self.alive()?;
+        let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
+        let internal = self.device.push_error_scope(ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(ErrorFilter::Validation);
+        let value = f();
+        // Scopes are popped in the reverse order, all of them, before any is looked at.
+        let errors = [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
+        self.alive()?;
+        Ok((value, errors.into_iter().flatten().next()))
+    }
+
+    fn alive(&self) -> Result<(), BackendError> {
+        match lock(&self.fault).clone() {
+            Some(reason) => Err(BackendError::Lost { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// A buffer of `size` bytes, a multiple of 4.
+    pub(super) fn buffer(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, BackendError> {
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        self.call("create_buffer", size, || self.device.create_buffer(&descriptor))
+    }
+
+    /// Submits and waits; returns the instants before the submission and after its completion.
+    pub(super) fn submit(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<(Instant, Instant), BackendError> {
+        let begin = Instant::now();
+        let submission = self.call("submit", 0, || self.queue.submit(commands))?;
+        self.wait(Some(submission))?;
+        Ok((begin, Instant::now()))
+    }
+
+    /// Waits for a submission, or else for the latest one.
+    fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), BackendError> {
+        let begin = Instant::now();
+        loop {
+            let Some(left) = PATIENCE.checked_sub(begin.elapsed()) else {
+                return Err(BackendError::Timeout { seconds: PATIENCE.as_secs() });
+            };
+            let poll = PollType::Wait { submission_index: submission.clone(), timeout: Some(left) };
+            // wgpu panics where the device is lost while it waits.
+            match catch_unwind(AssertUnwindSafe(|| self.device.poll(poll))) {
+                Ok(Ok(_)) => return self.alive(),
+                // GL waits for two seconds at most, whatever it is told.
+                Ok(Err(PollError::Timeout)) => thread::sleep(NAP),
+                // A device that is gone refuses a submission without a word.
+                Ok(Err(PollError::WrongSubmissionIndex(..))) => {
+                    self.alive()?;
+                    return Err(BackendError::Lost { reason: "it takes no submissions any more".into() });
+                }
+                Err(panic) => return Err(BackendError::Lost { reason: panic_text(panic.as_ref()) }),
+            }
+        }
+    }
+
+    /// Reads the beginning of a mappable buffer that no submission uses any more.
+    pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: &mut [u8]) -> Result<(), BackendError> {
+        let failed = |reason: String| BackendError::Call { call: "map_async", reason };
+        let slice = buffer.slice(..(bytes.len() as u64).next_multiple_of(4));
+        let (sender, receiver) = mpsc::channel();
+        self.call("map_async", 0, || {
+            slice.map_async(wgpu::MapMode::Read, move |result| {
+                // Nobody listens any more where waiting has failed already.
+                let _ = sender.send(result);
+            });
+        })?;
+        self.wait(None)?;
+        match receiver.try_recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        let view = slice.get_mapped_range().map_err(|error| failed(error.to_string()))?;
+        bytes.copy_from_slice(&view[..bytes.len()]);
+        drop(view);
+        buffer.unmap();
+        Ok(())
+    }
+}
+
+/// Something on a device that is given back only in a [`turn`](Gpu::turn) of its own.
+///
+/// Make it when the turn in which its content was created can no longer fail: dropping it in a turn would wait for
+/// ever.
+pub(super) struct Held<'a, T> {
+    gpu: &'a Gpu,
+    content: ManuallyDrop<T>,
+}
+
+impl<'a, T> Held<'a, T> {
+    pub(super) fn new(gpu: &'a Gpu, content: T) -> Held<'a, T> {
+        Held { gpu, content: ManuallyDrop::new(content) }
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.content
+    }
+}
+
+impl<T> Drop for Held<'_, T> {
+    fn drop(&mut self) {
+        let _turn = self.gpu.turn();
+        // SAFETY: this is the only place that takes the content, and it runs once.
+        unsafe { ManuallyDrop::drop(&mut self.content) }
+    }
+}
+
+/// What wgpu says of an error.
+pub(super) fn describe(error: &wgpu::Error) -> String {
+    error.to_string().trim().to_owned()
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("the driver broke down").to_owned()
+}
+
+/// Locks, also after a panic: what the locks here guard is never half-written.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,167 @@
+//! What fits a device, and what does not and why.
+
+use wgpu::{DownlevelFlags, Limits};
+
+use crate::backend::Support;
+use crate::device::{Api, Limit};
+use crate::kernel::{Grid, Language};
+use crate::problem::Problem;
+use crate::variant::{Presence, Variant};
+
+/// Kernels address elements with 32 bits, and a tile at the very end may hang over it: 4096 is more than any tile
+/// and word reach.
+const MAX_ELEMENTS: u64 = (1 << 32) - 4096;
+
+/// Bytes of one buffer for `problem`: whole 16-byte vectors, so that the copy kernel needs no special end, and not
+/// none, since a buffer cannot be empty.
+///
+/// Sides have less than 63 bits of bytes, so rounding up cannot overflow.
+pub(super) fn buffer_bytes(problem: &Problem) -> u64 {
+    problem.side_bytes().next_multiple_of(16).max(16)
+}
+
+/// The limits that decide what runs.
+pub(super) fn listed(limits: &Limits) -> Vec<Limit> {
+    let bytes = |name, value| Limit { name, value, unit: "B" };
+    let count = |name, value: u32| Limit { name, value: value.into(), unit: "" };
+    vec![
+        bytes("buffer", limits.max_buffer_size),
+        bytes("storage buffer binding", limits.max_storage_buffer_binding_size),
+        bytes("workgroup memory", limits.max_compute_workgroup_storage_size.into()),
+        count("invocations per workgroup", limits.max_compute_invocations_per_workgroup),
+        count("workgroups per dimension", limits.max_compute_workgroups_per_dimension),
+    ]
+}
+
+/// Whether an adapter can run `variant` on `problem`.
+pub(super) fn support(
+    api: Api,
+    limits: &Limits,
+    downlevel: DownlevelFlags,
+    variant: Variant,
+    problem: &Problem,
+) -> Support {
+    match obstacle(api, limits, downlevel, variant, problem) {
+        Some(reason) => Support::Unsupported(reason),
+        None => Support::Supported,
+    }
+}
+
+fn obstacle(
+    api: Api,
+    limits: &Limits,
+    downlevel: DownlevelFlags,
+    variant: Variant,
+    problem: &Problem,
+) -> Option<String> {
+    if let Presence::Absent(reason) = variant.presence(api) {
+        return Some(reason.into());
+    }
+    if !downlevel.contains(DownlevelFlags::COMPUTE_SHADERS) {
+        return Some("the adapter has no compute shaders".into());
+    }
+    if problem.is_empty() {
+        return None;
+    }
+    let bytes = buffer_bytes(problem);
+    if let Some(reason) = beyond("a buffer of", bytes, limits.max_buffer_size, "B") {
+        return Some(reason);
+    }
+    let kernel = variant.spec().kernel?;
+    let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
+    let shared = geometry.shared_bytes(problem.width(), Language::Wgsl);
+    let grid = kernel.grid(variant.spec().moves, problem, Language::Wgsl);
+    let most = limits.max_compute_workgroups_per_dimension;
+    beyond("a storage binding of", bytes, limits.max_storage_buffer_binding_size, "B")
+        .or_else(|| beyond("32-bit indices for", problem.elements(), MAX_ELEMENTS, "elements"))
+        .or_else(|| {
+            let needed = geometry.threads().into();
+            beyond("a workgroup of", needed, limits.max_compute_invocations_per_workgroup.into(), "invocations")
+        })
+        .or_else(|| {
+            beyond("a workgroup with x =", geometry.block_x.into(), limits.max_compute_workgroup_size_x.into(), "")
+        })
+        .or_else(|| {
+            beyond("a workgroup with y =", geometry.block_y.into(), limits.max_compute_workgroup_size_y.into(), "")
+        })
+        .or_else(|| beyond("workgroup memory of", shared.into(), limits.max_compute_workgroup_storage_size.into(), "B"))
+        .or_else(|| match fold(grid, most) {
+            Some(_) => None,
+            None => Some(format!("needs {} workgroups, more than {most} × {most} can number", grid.blocks())),
+        })
+}
+
+fn beyond(what: &str, needed: u64, most: u64, unit: &str) -> Option<String> {
+    let text = || format!("needs {what} {needed} {unit}").trim_end().to_owned();
+    (needed > most).then(|| format!("{}; the most is {most}", text()))
+}
+
+/// Folds a grid's blocks over x and y, with fewer than y workgroups left over.
+///
+/// `None` if a dimension would have more than `most`, or the numbers would not fit 32 bits.
+pub(super) fn fold(grid: Grid, most: u32) -> Option<[u32; 2]> {
+    let blocks = grid.blocks();
+    let y = blocks.div_ceil(most.into()).max(1);
+    let x = blocks.div_ceil(y);
+    let fits = y <= most.into() && x * y <= u32::MAX.into();
+    Some([u32::try_from(x).ok()?, u32::try_from(y).ok()?]).filter(|_| fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Element;
+
+    fn check(limits: &Limits, variant: Variant, rows: u64, cols: u64, element: Element) -> Option<String> {
+        let problem = Problem::new(rows, cols, 1, element).unwrap();
+        obstacle(Api::Vulkan, limits, DownlevelFlags::all(), variant, &problem)
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_numbers() {
+        let limits = Limits { max_storage_buffer_binding_size: 1 << 27, max_buffer_size: 1 << 28, ..Limits::default() };
+        assert_eq!(check(&limits, Variant::Padded, 5, 7, Element::F32), None);
+        let reason = check(&limits, Variant::Copy, 1 << 14, (1 << 11) + 1, Element::F32).unwrap();
+        assert_eq!(reason, "needs a storage binding of 134283264 B; the most is 134217728");
+        assert_eq!(check(&limits, Variant::Memcpy, 1 << 14, (1 << 11) + 1, Element::F32), None);
+        let reason = check(&limits, Variant::Memcpy, 1 << 14, 1 << 13, Element::F32).unwrap();
+        assert_eq!(reason, "needs a buffer of 536870912 B; the most is 268435456");
+        // 32 × 33 × 16 bytes: more than WebGPU promises everywhere.
+        let reason = check(&limits, Variant::Padded, 5, 7, Element::C128).unwrap();
+        assert_eq!(reason, "needs workgroup memory of 16896 B; the most is 16384");
+        let small = Limits { max_compute_invocations_per_workgroup: 128, ..limits };
+        let reason = check(&small, Variant::Tiled, 5, 7, Element::F32).unwrap();
+        assert_eq!(reason, "needs a workgroup of 256 invocations; the most is 128");
+    }
+
+    #[test]
+    fn indices_stay_within_32_bits() {
+        let limits =
+            Limits { max_storage_buffer_binding_size: u64::MAX, max_buffer_size: u64::MAX, ..Limits::default() };
+        assert_eq!(check(&limits, Variant::Padded, 1 << 16, (1 << 16) - 1, Element::U8), None);
+        let reason = check(&limits, Variant::Padded, 1 << 16, 1 << 16, Element::U8).unwrap();
+        assert_eq!(reason, "needs 32-bit indices for 4294967296 elements; the most is 4294963200");
+    }
+
+    #[test]
+    fn adapters_without_compute_run_nothing() {
+        let problem = Problem::new(0, 5, 1, Element::F32).unwrap();
+        let none = DownlevelFlags::empty();
+        let reason = obstacle(Api::Gl, &Limits::default(), none, Variant::Memcpy, &problem).unwrap();
+        assert_eq!(reason, "the adapter has no compute shaders");
+    }
+
+    #[test]
+    fn folding_covers_every_block_with_little_left_over() {
+        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1 };
+        assert_eq!(fold(grid(1), 65_535), Some([1, 1]));
+        assert_eq!(fold(grid(65_535), 65_535), Some([65_535, 1]));
+        assert_eq!(fold(grid(65_536), 65_535), Some([32_768, 2]));
+        assert_eq!(fold(grid(65_535 * 65_535), 65_535), Some([65_535, 65_535]));
+        assert_eq!(fold(grid(65_535 * 65_535 + 1), 65_535), None);
+        for blocks in [2, 131_071, 1_000_003, u64::from(u32::MAX) - 200_000] {
+            let [x, y] = fold(grid(blocks), 65_535).unwrap().map(u64::from);
+            assert!(x * y >= blocks && x * y - blocks < y, "{blocks}: {x} × {y}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Kernels on a device: compiled once, bound to buffers.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use bytemuck::{Pod, Zeroable};
+use wgpu::{BindingType, BufferBindingType, ShaderStages};
+
+use super::gpu::{Gpu, describe, lock};
+use crate::backend::BackendError;
+use crate::element::Width;
+use crate::kernel::Grid;
+use crate::problem::Problem;
+use crate::source;
+use crate::variant::Variant;
+
+/// The parameters of every kernel, `Params` in `shaders/lib/common.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct Params {
+    rows: u32,
+    cols: u32,
+    batch: u32,
+    across: u32,
+    down: u32,
+    blocks: u32,
+    vectors: u32,
+    padding: u32,
+}
+
+impl Params {
+    /// The parameters for `problem` in `grid` with buffers of `bytes` bytes; `None` if one of them does not fit.
+    pub(super) fn new(problem: &Problem, grid: Grid, bytes: u64) -> Option<Params> {
+        let fit = |value: u64| u32::try_from(value).ok();
+        Some(Params {
+            rows: fit(problem.rows())?,
+            cols: fit(problem.cols())?,
+            batch: fit(problem.batch())?,
+            across: fit(grid.across)?,
+            down: fit(grid.down)?,
+            blocks: fit(grid.blocks())?,
+            vectors: fit(bytes / 16)?,
+            padding: 0,
+        })
+    }
+}
+
+/// A kernel and how it was compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) variant: Variant,
+    pub(super) width: Width,
+    pub(super) bounds_checks: bool,
+}
+
+/// The compiled kernels of a device.
+pub(super) struct Pipelines {
+    group_layout: wgpu::BindGroupLayout,
+    layout: wgpu::PipelineLayout,
+    compiled: Mutex<HashMap<Key, wgpu::ComputePipeline>>,
+}
+
+impl Pipelines {
+    pub(super) fn new(device: &wgpu::Device) -> Pipelines {
+        let storage = |read_only| BufferBindingType::Storage { read_only };
+        let entry = |(binding, ty)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: ShaderStages::COMPUTE,
+            ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let group_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: None,
+            entries: &[(0, storage(true)), (1, storage(false)), (2, BufferBindingType::Uniform)].map(entry),
+        });
+        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&group_layout)],
+            ..Default::default()
+        });
+        Pipelines { group_layout, layout, compiled: Mutex::default() }
+    }
+}
+
+impl Gpu {
+    /// The compiled kernel, from the cache where it is there already.
+    pub(super) fn pipeline(&self, key: Key) -> Result<wgpu::ComputePipeline, BackendError> {
+        let mut compiled = lock(&self.pipelines.compiled);
+        if let Some(pipeline) = compiled.get(&key) {
+            return Ok(pipeline.clone());
+        }
+        let pipeline = self.compile(key)?;
+        compiled.insert(key, pipeline.clone());
+        Ok(pipeline)
+    }
+
+    fn compile(&self, key: Key) -> Result<wgpu::ComputePipeline, BackendError> {
+        let file = source::wgsl_file(key.variant);
+        let Some(text) = source::wgsl(key.variant, key.width) else {
+            return Err(BackendError::Unsupported(format!("{} has no kernel", key.variant)));
+        };
+        let label = Some(file.as_str());
+        let (pipeline, error) = self.scoped(|| {
+            let descriptor = wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(text.into()) };
+            let module = if key.bounds_checks {
+                self.device.create_shader_module(descriptor)
+            } else {
+                // SAFETY: our kernels check their own bounds against the parameters, to which the buffers are
+                // allocated; their loops end after a constant number of rounds; they divide by constants and by
+                // `across`, `down`, `rows` and `cols`, none of which is zero in a launch that has a block.
+                unsafe {
+                    let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+                    self.device.create_shader_module_trusted(descriptor, unchecked)
+                }
+            };
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label,
+                layout: Some(&self.pipelines.layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    // Kernels read of their tile only what they wrote.
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        })?;
+        match error {
+            None => Ok(pipeline),
+            Some(error) => Err(BackendError::Compile { file, log: describe(&error) }),
+        }
+    }
+
+    /// Binds a pair of buffers and the parameters.
+    pub(super) fn bind(
+        &self,
+        source: &wgpu::Buffer,
+        destination: &wgpu::Buffer,
+        params: &wgpu::Buffer,
+    ) -> Result<wgpu::BindGroup, BackendError> {
+        let buffers = [source, destination, params];
+        let entry = |binding: usize| wgpu::BindGroupEntry {
+            binding: binding as u32,
+            resource: buffers[binding].as_entire_binding(),
+        };
+        self.call("create_bind_group", 0, || {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.pipelines.group_layout,
+                entries: &[0, 1, 2].map(entry),
+            })
+        })
+    }
+}
