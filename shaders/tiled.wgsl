@@ -40,31 +40,32 @@ fn main(
     let left = block.x * TILE_COLS;
     let top = block.y * TILE_ROWS;
 
+    let col = left + local.x;
+    let first = source_index(vec3(col, top + local.y, block.z));
     for (var step = 0u; step < TILE_ROWS; step += BLOCK_Y) {
         let y = local.y + step;
-        let row = top + y;
-        let col = left + local.x;
-        if row < rows && col < cols {
-            let index = source_index(vec3(col, row, block.z));
+        if top + y < rows && col < cols {
+            let index = first + step * cols;
             tile[y][local.x] = element(source[index / PER_WORD], index);
         }
     }
     workgroupBarrier();
 
     // x and y are places in the tile, of a column and of the first row of a word.
+    let line = local.y * PER_WORD + local.x / WORDS;
+    let corner = destination_index(vec3(left + line, top, block.z));
     for (var step = 0u; step < TILE_COLS; step += BLOCK_Y * PER_WORD) {
-        let x = local.y * PER_WORD + local.x / WORDS + step;
-        let col = left + x;
-        let begin = destination_index(vec3(col, top, block.z));
+        let x = line + step;
+        let begin = corner + step * rows;
         let y = to_next_word(begin) + (local.x % WORDS) * PER_WORD;
         let row = top + y;
-        if row < rows && col < cols {
+        if row < rows && left + x < cols {
             var word = Word();
             for (var lane = 0u; lane < PER_WORD; lane++) {
                 if in_tile(y + lane, row + lane) {
                     word |= place(tile[y + lane][x], lane);
                 } else {
-                    let cell = settle(vec3(col, row + lane, block.z));
+                    let cell = settle(vec3(left + x, row + lane, block.z));
                     if exists(cell) {
                         let index = source_index(cell);
                         word |= place(element(source[index / PER_WORD], index), lane);

@@ -29,43 +29,44 @@ fn copy(_: &Problem, source: &[u8], destination: &mut [u8]) {
     pieces.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
-/// How a destination matrix is cut up: into tasks of `band` rows × `segment` elements of each row, and each of them
-/// into blocks of `block` × `block` elements.
+/// How a destination matrix is cut into tasks: `band` rows × `segment` elements of each row; and how a task gathers
+/// its rows from the source's columns.
 #[derive(Clone, Copy)]
 struct Cut {
     band: usize,
     segment: usize,
-    block: usize,
+    blocked: bool,
 }
 
 impl Cut {
-    /// One task a thread, no blocks: each destination row is gathered from a whole column.
+    /// One task a thread; each destination row is gathered from a whole column.
     fn naive(rows: usize, cols: usize) -> Cut {
         let threads = rayon::current_num_threads();
         let band = cols.div_ceil(threads);
         // With fewer rows than threads, the rows are shared out.
         let segment = if cols < threads { rows.div_ceil(threads) } else { rows };
-        Cut { band, segment, block: usize::MAX }
+        Cut { band, segment, blocked: false }
     }
 
-    /// Blocks of 64 × 64: 64 KiB on each side with 16-byte elements, so that both stay in a second-level cache; and
-    /// tasks of 64 of them, so that there are enough to go around and each is worth starting.
+    /// Tasks of 64 × 1024 elements, so that there are enough to go around and each is worth starting.
     fn tiled(_: usize, _: usize) -> Cut {
-        Cut { band: 64, segment: 64 * 64, block: 64 }
+        Cut { band: 64, segment: 1024, blocked: true }
     }
 }
 
+/// The side of a block is as many elements as a cache line of 64 bytes holds, so that lines are used whole on both
+/// sides; wide elements take several lines, to have more to do at a time.
 fn by_width(problem: &Problem, source: &[u8], destination: &mut [u8], cut: fn(usize, usize) -> Cut) {
     match problem.width() {
-        Width::W1 => transpose::<[u8; 1]>(problem, source, destination, cut),
-        Width::W2 => transpose::<[u8; 2]>(problem, source, destination, cut),
-        Width::W4 => transpose::<[u8; 4]>(problem, source, destination, cut),
-        Width::W8 => transpose::<[u8; 8]>(problem, source, destination, cut),
-        Width::W16 => transpose::<[u8; 16]>(problem, source, destination, cut),
+        Width::W1 => transpose::<[u8; 1], 64>(problem, source, destination, cut),
+        Width::W2 => transpose::<[u8; 2], 32>(problem, source, destination, cut),
+        Width::W4 => transpose::<[u8; 4], 16>(problem, source, destination, cut),
+        Width::W8 => transpose::<[u8; 8], 16>(problem, source, destination, cut),
+        Width::W16 => transpose::<[u8; 16], 8>(problem, source, destination, cut),
     }
 }
 
-fn transpose<E: bytemuck::Pod + Send + Sync>(
+fn transpose<E: bytemuck::Pod + Send + Sync, const SIDE: usize>(
     problem: &Problem,
     source: &[u8],
     destination: &mut [u8],
@@ -80,7 +81,10 @@ fn transpose<E: bytemuck::Pod + Send + Sync>(
     let destination: &mut [E] = bytemuck::cast_slice_mut(destination);
     let matrices = destination.par_chunks_mut(rows * cols).zip(source.par_chunks(rows * cols));
     matrices.for_each(|(destination, source)| {
-        tasks(destination, rows, cut).into_par_iter().for_each(|mut task| task.run(source, cols, cut.block));
+        tasks(destination, rows, cut).into_par_iter().for_each(|mut task| match cut.blocked {
+            true => task.turn_blocks::<SIDE>(source, cols),
+            false => task.gather(source, cols),
+        });
     });
 }
 
@@ -104,17 +108,55 @@ fn tasks<E>(destination: &mut [E], row_len: usize, cut: Cut) -> Vec<Task<'_, E>>
     tasks
 }
 
-impl<E: Copy> Task<'_, E> {
-    fn run(&mut self, source: &[E], cols: usize, block: usize) {
-        let len = self.rows.first().map_or(0, |row| row.len());
-        for begin in (0..len).step_by(block.min(len.max(1))) {
-            let end = begin.saturating_add(block).min(len);
-            for (row, col) in self.rows.iter_mut().zip(self.first_row..) {
-                let column = source[(self.first + begin) * cols + col..].iter().step_by(cols);
-                for (to, from) in row[begin..end].iter_mut().zip(column) {
-                    *to = *from;
-                }
+impl<E: bytemuck::Pod> Task<'_, E> {
+    /// Elements of each row.
+    fn len(&self) -> usize {
+        self.rows.first().map_or(0, |row| row.len())
+    }
+
+    /// Fills one row after the other from a column of the source.
+    fn gather(&mut self, source: &[E], cols: usize) {
+        let len = self.len();
+        gather(&mut self.rows, 0, len, &source[self.first * cols + self.first_row..], cols);
+    }
+
+    /// Turns one block of `SIDE` × `SIDE` after the other; what is left at the edges is gathered.
+    fn turn_blocks<const SIDE: usize>(&mut self, source: &[E], cols: usize) {
+        let len = self.len();
+        for (group, rows) in self.rows.chunks_mut(SIDE).enumerate() {
+            let source = &source[self.first * cols + self.first_row + group * SIDE..];
+            let whole = if rows.len() == SIDE { len - len % SIDE } else { 0 };
+            for first in (0..whole).step_by(SIDE) {
+                turn_block::<E, SIDE>(rows, first, &source[first * cols..], cols);
             }
+            if whole < len {
+                gather(rows, whole, len, &source[whole * cols..], cols);
+            }
+        }
+    }
+}
+
+/// Fills the elements from `begin` to `end` of each row from a column of the source.
+fn gather<E: Copy>(rows: &mut [&mut [E]], begin: usize, end: usize, source: &[E], cols: usize) {
+    for (col, row) in rows.iter_mut().enumerate() {
+        let column = source[col..].iter().step_by(cols);
+        row[begin..end].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// Fills the `SIDE` elements from `first` on of each of `SIDE` rows.
+///
+/// The block is turned in a buffer of its own: where rows are a power of two apart, the block's lines in the matrix all
+/// fall into the same few sets of a cache and push each other out.
+fn turn_block<E: bytemuck::Pod, const SIDE: usize>(rows: &mut [&mut [E]], first: usize, source: &[E], cols: usize) {
+    let mut block = [[E::zeroed(); SIDE]; SIDE];
+    for (line, from) in block.iter_mut().zip(source.chunks(cols)) {
+        line.copy_from_slice(&from[..SIDE]);
+    }
+    for (col, row) in rows.iter_mut().enumerate() {
+        let to = &mut row[first..first + SIDE];
+        for (to, line) in to.iter_mut().zip(&block) {
+            *to = line[col];
         }
     }
 }

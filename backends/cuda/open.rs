@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{self, CUjit_option};
 use cudarc::driver::{CudaContext, CudaStream, result};
@@ -33,6 +33,7 @@ pub(super) struct Opened {
     modules: Mutex<HashMap<(Variant, Width), Module>>,
     /// A device that did not finish in time may never do so.
     hung: AtomicBool,
+    turn: Mutex<()>,
     // Dropped after the modules are unloaded, in this order.
     pub(super) stream: Arc<CudaStream>,
     pub(super) context: Arc<CudaContext>,
@@ -51,7 +52,13 @@ impl Opened {
         // track it would be recorded between the launches being timed.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(cannot("cuStreamCreate"))?;
-        Ok(Opened { modules: Mutex::new(HashMap::new()), hung: AtomicBool::new(false), stream, context })
+        Ok(Opened {
+            modules: Mutex::new(HashMap::new()),
+            hung: AtomicBool::new(false),
+            turn: Mutex::new(()),
+            stream,
+            context,
+        })
     }
 
     /// Makes the context current on this thread, which every call of the driver needs.
@@ -61,6 +68,14 @@ impl Opened {
             return Err(BackendError::Lost { reason });
         }
         self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))
+    }
+
+    /// Makes the context current on this thread and the stream its own until the guard is dropped. All work goes through
+    /// the one stream: what another thread put on it meanwhile would be timed along, or captured into a graph.
+    pub(super) fn turn(&self) -> Result<MutexGuard<'_, ()>, BackendError> {
+        // It guards no data, so that a panic cannot have left any half-made.
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.bind().map(|()| turn)
     }
 
     /// Waits until the stream is done.
@@ -80,7 +95,8 @@ impl Opened {
         self.hung.load(Ordering::Relaxed)
     }
 
-    /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet.
+    /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The
+    /// context must be current.
     pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&(variant, width)) {
@@ -90,7 +106,6 @@ impl Opened {
             return Err(BackendError::Unsupported(format!("{variant} has no CUDA kernel")));
         };
         let file = source::ptx_file(variant, width);
-        self.bind()?;
         let module = load(variant, ptx, file)?;
         let function = module.function;
         modules.insert((variant, width), module);

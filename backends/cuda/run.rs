@@ -64,7 +64,7 @@ impl<'a> CudaRun<'a> {
     /// Loads the kernel of `variant`, which must be supported.
     pub(super) fn new(workspace: &'a CudaWorkspace<'a>, variant: Variant) -> Result<Self, BackendError> {
         let opened = &workspace.opened;
-        opened.bind()?;
+        let _turn = opened.turn()?;
         // cudarc's default would be an event without a time.
         let event = || opened.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"));
         let (start, end) = (event()?, event()?);
@@ -198,7 +198,7 @@ impl PreparedRun for CudaRun<'_> {
             return Ok(Timing::Host(HostTime::since(Instant::now())));
         };
         let opened = &self.workspace.opened;
-        opened.bind()?;
+        let _turn = opened.turn()?;
         let launches = launches.get();
         let full = graph_launches(self.workspace.sets.len());
         let (replays, rest) = (launches / full, launches % full);

@@ -66,7 +66,7 @@ impl<'a> CudaWorkspace<'a> {
             return Err(BackendError::Unsupported("a workspace has at least one set of buffers".into()));
         }
         let opened = backend.opened()?;
-        opened.bind()?;
+        let turn = opened.turn()?;
         let requested = problem.bytes_moved().saturating_mul(sets as u64);
         let (free, _) = opened.context.mem_get_info().map_err(failed("cuMemGetInfo"))?;
         let out_of_memory = BackendError::OutOfMemory { requested, available: Some(free as u64) };
@@ -81,6 +81,7 @@ impl<'a> CudaWorkspace<'a> {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => out_of_memory,
             _ => failed("cuMemAlloc")(error),
         })?;
+        drop(turn);
         Ok(CudaWorkspace { backend, problem, side_bytes, sets, opened })
     }
 
@@ -108,7 +109,7 @@ impl Workspace for CudaWorkspace<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.opened.bind()?;
+        let _turn = self.opened.turn()?;
         // SAFETY: the range lies in the buffer, and `bytes` outlives the copy, which is waited for.
         let copy =
             unsafe { result::memcpy_htod_async(set.source.pointer + offset, bytes, self.opened.stream.cu_stream()) };
@@ -120,7 +121,7 @@ impl Workspace for CudaWorkspace<'_> {
         if self.side_bytes == 0 {
             return Ok(());
         }
-        self.opened.bind()?;
+        let _turn = self.opened.turn()?;
         for set in &self.sets {
             let stream = self.opened.stream.cu_stream();
             // SAFETY: the buffer has at least so many bytes.
@@ -136,7 +137,7 @@ impl Workspace for CudaWorkspace<'_> {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.opened.bind()?;
+        let _turn = self.opened.turn()?;
         // SAFETY: the range lies in the buffer, and `bytes` outlives the copy, which is waited for.
         let copy = unsafe {
             result::memcpy_dtoh_async(bytes, set.destination.pointer + offset, self.opened.stream.cu_stream())

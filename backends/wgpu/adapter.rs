@@ -6,7 +6,7 @@ use super::gpu::Gpu;
 use super::limits;
 use super::workspace::WgpuWorkspace;
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
-use crate::device::DeviceInfo;
+use crate::device::{Api, DeviceInfo};
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -48,7 +48,12 @@ impl TransposeBackend for WgpuAdapter {
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
         let downlevel = self.adapter.get_downlevel_capabilities().flags;
-        limits::support(self.info.id.api, &self.limits, downlevel, variant, problem)
+        match limits::support(self.info.id.api, &self.limits, downlevel, variant, problem) {
+            Support::Supported if variant.spec().kernel.is_some() && self.info.id.api == Api::Gl => {
+                limits::old_context(&self.info.driver).map_or(Support::Supported, Support::Unsupported)
+            }
+            support => support,
+        }
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {

@@ -33,6 +33,25 @@ pub(super) fn listed(limits: &Limits) -> Vec<Limit> {
     ]
 }
 
+/// Why an OpenGL context of this version string runs no kernel, if it does not: compute shaders came with OpenGL 4.3 and
+/// OpenGL ES 3.1.
+///
+/// wgpu asks for OpenGL 3.3 "or newer". Mesa gives its newest; NVIDIA gives 3.3 and the extension for compute shaders,
+/// which is enough for wgpu to announce them and too little for its shader compiler.
+pub(super) fn old_context(version: &str) -> Option<String> {
+    let es = version.strip_prefix("OpenGL ES ");
+    let needed = if es.is_some() { (3, 1) } else { (4, 3) };
+    let mut numbers = es.unwrap_or(version).split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return None };
+    let name = if es.is_some() { "OpenGL ES" } else { "OpenGL" };
+    ((major, minor) < needed).then(|| {
+        format!(
+            "wgpu's context on this driver is {name} {major}.{minor}, compute shaders need {}.{}",
+            needed.0, needed.1
+        )
+    })
+}
+
 /// Whether an adapter can run `variant` on `problem`.
 pub(super) fn support(
     api: Api,
@@ -141,6 +160,16 @@ mod tests {
         assert_eq!(check(&limits, Variant::Padded, 1 << 16, (1 << 16) - 1, Element::U8), None);
         let reason = check(&limits, Variant::Padded, 1 << 16, 1 << 16, Element::U8).unwrap();
         assert_eq!(reason, "needs 32-bit indices for 4294967296 elements; the most is 4294963200");
+    }
+
+    #[test]
+    fn contexts_too_old_for_compute_are_told_by_their_version() {
+        let nvidia = old_context("3.3.0 NVIDIA 580.159.04").unwrap();
+        assert!(nvidia.contains("OpenGL 3.3, compute shaders need 4.3"), "{nvidia}");
+        assert!(old_context("OpenGL ES 3.0 Mesa 22.3.6").unwrap().contains("OpenGL ES 3.0, compute shaders need 3.1"));
+        for enough in ["4.5 (Core Profile) Mesa 22.3.6", "4.3.0", "OpenGL ES 3.1 build 1", "OpenGL ES 3.2", "", "new"] {
+            assert_eq!(old_context(enough), None, "{enough}");
+        }
     }
 
     #[test]

@@ -29,8 +29,13 @@ fn block_number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
 // Where the block lies, in tiles: x across, y down, z the matrix.
 fn block_place(number: u32) -> vec3<u32> {
     let line = number / params.across;
+    let col = number - line * params.across;
+    // The same way for all invocations, and free of the second division for a single matrix.
+    if line < params.down {
+        return vec3(col, line, 0u);
+    }
     let matrix = line / params.down;
-    return vec3(number - line * params.across, line - matrix * params.down, matrix);
+    return vec3(col, line - matrix * params.down, matrix);
 }
 
 // The index in the source of a cell of the source.

@@ -25,7 +25,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run every variant on every device and compare their bandwidth with the copy ceiling and the peak
-    Bench(bench::Args),
+    Bench(Box<bench::Args>),
     /// List the devices, and why the others are not here
     Devices,
 }

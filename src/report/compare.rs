@@ -15,7 +15,8 @@ struct Lane<'a> {
 
 impl Lane<'_> {
     fn holds(&self, row: &Row) -> bool {
-        row.device == self.device.id && row.bounds_checks == self.bounds_checks
+        // What has no such setting (the API's own copy) stands beside either.
+        row.device == self.device.id && (row.bounds_checks.is_none() || row.bounds_checks == self.bounds_checks)
     }
 }
 
@@ -27,7 +28,7 @@ pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnot
         let found: Vec<Option<&Row>> =
             lanes.iter().map(|lane| rows.iter().copied().find(|row| lane.holds(row))).collect();
         let present: Vec<&Row> = found.iter().copied().flatten().collect();
-        if present.len() < 2 {
+        if present.len() < 2 || present.iter().all(|row| counted(row).is_none()) {
             continue;
         }
         let mut cells = vec![present[0].variant.clone(), present[0].element.clone()];
@@ -54,7 +55,10 @@ fn lanes<'a>(hardware: &Hardware<'a>) -> Vec<Lane<'a>> {
     let mut lanes = Vec::new();
     for &device in &hardware.devices {
         let has = |setting| hardware.rows.iter().any(|row| row.device == device.id && row.bounds_checks == setting);
-        let settings: Vec<Option<bool>> = [None, Some(false), Some(true)].into_iter().filter(|s| has(*s)).collect();
+        let mut settings: Vec<Option<bool>> = [Some(false), Some(true)].into_iter().filter(|s| has(*s)).collect();
+        if settings.is_empty() {
+            settings.push(None);
+        }
         let software = if device.kind == DeviceKind::Software { " (software)" } else { "" };
         for &bounds_checks in &settings {
             let setting = match bounds_checks {
