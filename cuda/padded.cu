@@ -29,29 +29,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X * BLOCK_Y) padded(
     const Place place = locate(rows, cols, across, down);
 
     // Along the source's rows, BLOCK_Y of them a step.
-    Index row = place.row + threadIdx.y;
-    Index col = place.col + threadIdx.x;
-    const Unit* from = src + place.matrix + row * cols + col;
-    Unit* into = &tile[threadIdx.y][threadIdx.x];
+    const Unit* from = src + place.matrix + (place.row + threadIdx.y) * cols + place.col + threadIdx.x;
 #pragma unroll
     for (unsigned int step = 0; step < TILE_ROWS; step += BLOCK_Y) {
         if (threadIdx.y + step < place.rows && threadIdx.x < place.cols) {
-            into[step * PITCH] = *from;
+            tile[threadIdx.y + step][threadIdx.x] = *from;
         }
         from += BLOCK_Y * cols;
     }
     __syncthreads();
 
-    // Along the destination's rows, BLOCK_Y of them a step: the threads change places in the tile.
-    row = place.row + threadIdx.x;
-    col = place.col + threadIdx.y;
-    Unit* to = dst + place.matrix + col * rows + row;
-    const Unit* out_of = &tile[threadIdx.x][threadIdx.y];
+    // Along the destination's rows, BLOCK_Y of them a step: the threads change places in the tile. Leaving at the edge,
+    // and not skipping, makes the compiler load and store step by step: 7 % faster on an H200 where the tile has bank
+    // conflicts, 1 % slower where it has none.
+    const unsigned int steps = threadIdx.x < place.rows ? place.cols : 0;
+    Unit* to = dst + place.matrix + (place.col + threadIdx.y) * rows + place.row + threadIdx.x;
 #pragma unroll
     for (unsigned int step = 0; step < TILE_COLS; step += BLOCK_Y) {
-        if (threadIdx.y + step < place.cols && threadIdx.x < place.rows) {
-            *to = out_of[step];
+        if (threadIdx.y + step >= steps) {
+            return;
         }
+        *to = tile[threadIdx.x][threadIdx.y + step];
         to += BLOCK_Y * rows;
     }
 }

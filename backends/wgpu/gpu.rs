@@ -3,9 +3,11 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use futures::channel::oneshot;
 
 use wgpu::{ErrorFilter, Features, PollError, PollType};
 
@@ -142,7 +144,7 @@ impl Gpu {
     pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: &mut [u8]) -> Result<(), BackendError> {
         let failed = |reason: String| BackendError::Call { call: "map_async", reason };
         let slice = buffer.slice(..(bytes.len() as u64).next_multiple_of(4));
-        let (sender, receiver) = mpsc::channel();
+        let (sender, mut receiver) = oneshot::channel();
         self.call("map_async", 0, || {
             slice.map_async(wgpu::MapMode::Read, move |result| {
                 // Nobody listens any more where waiting has failed already.
@@ -151,8 +153,9 @@ impl Gpu {
         })?;
         self.wait(None)?;
         match receiver.try_recv() {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Ok(Some(Ok(()))) => {}
+            Ok(Some(Err(error))) => return Err(failed(error.to_string())),
+            Ok(None) => return Err(failed("the device is done, but the buffer is not mapped".into())),
             Err(error) => return Err(failed(error.to_string())),
         }
         let view = slice.get_mapped_range().map_err(|error| failed(error.to_string()))?;
