@@ -1,4 +1,4 @@
-//! Matrix transpose at the speed of a copy, on any GPU.
+#![doc = include_str!("../README.md")]
 
 #[path = "../backends/mod.rs"]
 pub mod backends;

@@ -1,6 +1,6 @@
 //! What holds a measurement back, derived from the [access model](crate::model) and the measured ratios.
 
-use crate::kernel::{Language, Walk};
+use crate::kernel::{Kernel, Language, Walk};
 use crate::model::{self, Sectors};
 use crate::problem::Problem;
 use crate::variant::Variant;
@@ -33,13 +33,16 @@ pub fn limiter(evidence: &Evidence) -> String {
     if evidence.percent_of_copy >= AT_CEILING {
         return "memory bandwidth".into();
     }
-    predicted(evidence).unwrap_or_else(|| "latency or block order: no excess in the access model".into())
+    match evidence.variant.spec().kernel {
+        Some(kernel) => predicted(evidence, kernel)
+            .unwrap_or_else(|| "latency or block order: no excess in the access model".into()),
+        None => "not a kernel of ours: no model of its accesses".into(),
+    }
 }
 
 /// The worst excess that the model predicts for the variant's accesses, if there is one.
-fn predicted(evidence: &Evidence) -> Option<String> {
+fn predicted(evidence: &Evidence, kernel: Kernel) -> Option<String> {
     let (width, problem) = (evidence.problem.width(), evidence.problem);
-    let kernel = evidence.variant.spec().kernel?;
     let geometry = (kernel.geometry)(width, evidence.language);
     let access = (kernel.access)(width, geometry);
     let element = u64::from(evidence.language.tile_element_bytes(width));
@@ -85,6 +88,7 @@ mod tests {
         assert_eq!(of(Variant::Tiled, Element::U8, 42.0, None), "8-way shared-memory bank conflicts");
         assert!(of(Variant::Padded, Element::F32, 88.0, None).starts_with("latency"));
         assert_eq!(of(Variant::Copy, Element::F32, 100.0, Some(84.0)), "memory bandwidth");
+        assert!(of(Variant::Memcpy, Element::F32, 21.0, Some(84.0)).starts_with("not a kernel of ours"));
     }
 
     #[test]
