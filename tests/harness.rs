@@ -213,7 +213,8 @@ fn software_devices_have_no_percent_of_peak_and_no_limiter() {
 
 #[test]
 fn once_the_hosts_clock_steps_in_only_its_samples_count() {
-    let device = Scripted::new("vulkan:0", DeviceKind::Gpu, |variant, _| Act { host_from: Some(15), ..ladder(variant) });
+    let device =
+        Scripted::new("vulkan:0", DeviceKind::Gpu, |variant, _| Act { host_from: Some(15), ..ladder(variant) });
     let rows = run(&device, &plan());
     let naive = row(&rows, "naive");
     assert_eq!(naive.timer, Some(TimerKind::Host));
@@ -230,13 +231,8 @@ fn bounds_checks_are_an_axis_for_kernels_only() {
     device.info_mut().has_bounds_checks = true;
     let rows = run(&device, &Plan { bounds_checks: vec![false, true], variants: vec![Variant::Naive], ..plan() });
     let settings: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.bounds_checks)).collect();
-    let expected = [
-        ("memcpy", None),
-        ("copy", Some(false)),
-        ("naive", Some(false)),
-        ("copy", Some(true)),
-        ("naive", Some(true)),
-    ];
+    let expected =
+        [("memcpy", None), ("copy", Some(false)), ("naive", Some(false)), ("copy", Some(true)), ("naive", Some(true))];
     assert_eq!(settings, expected);
     assert!(close(rows[4].percent_of_copy, 20.0), "both settings are held against the one ceiling");
 }

@@ -99,7 +99,8 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt()?;
     let environment = environment(command);
     let mut progress = Progress::new(args.quiet);
-    let rows = harness::run(&targets, &plan, &stop, &mut progress).map_err(|error| Failure::Input(error.to_string()))?;
+    let rows =
+        harness::run(&targets, &plan, &stop, &mut progress).map_err(|error| Failure::Input(error.to_string()))?;
     progress.finish();
     let record = Record {
         schema: record::SCHEMA.into(),

@@ -44,7 +44,11 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    pub fn new(id: &str, kind: DeviceKind, act: impl Fn(Variant, RunOptions) -> Act + Send + Sync + 'static) -> Scripted {
+    pub fn new(
+        id: &str,
+        kind: DeviceKind,
+        act: impl Fn(Variant, RunOptions) -> Act + Send + Sync + 'static,
+    ) -> Scripted {
         let info = DeviceInfo {
             id: id.parse().unwrap(),
             name: "scripted".into(),
