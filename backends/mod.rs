@@ -1,6 +1,6 @@
 //! The backends, and the only list of them.
 //!
-//! A new backend is one folder here, one line in [`REGISTRY`] and one Cargo feature.
+//! A new backend is one folder here, one line in `REGISTRY` and one Cargo feature.
 
 use crate::backend::TransposeBackend;
 use crate::device::Api;

@@ -1,6 +1,6 @@
 // What every kernel shares: the element as the kernel sees it, and the tile that a block moves.
 //
-// WIDTH, BLOCK_X, BLOCK_Y, TILE_ROWS, TILE_COLS and PITCH come from the variant table as defines.
+// WIDTH, BLOCK_X, BLOCK_Y, TILE_ROWS, TILE_COLS, PITCH and DOWN_FIRST come from the variant table as defines.
 
 // An element: WIDTH bytes that nobody looks into, moved by one load and one store.
 #if WIDTH == 1
@@ -30,23 +30,39 @@ struct Place {
     unsigned int cols; // columns likewise, at most TILE_COLS
 };
 
-// Finds the tile from the block's number: tiles along a source row vary fastest, then those down, then matrices.
+// Finds the tile from the block's number: tiles along a source row vary fastest and then those down, or with DOWN_FIRST
+// the other way round; then matrices.
 //
 // A grid has fewer than 2^31 blocks, so 32 bits do; a 64-bit division would cost several times as much.
 __device__ __forceinline__ Place locate(Index rows, Index cols, unsigned int across, unsigned int down) {
-    unsigned int line = blockIdx.x / across;
-    const unsigned int tile_col = blockIdx.x - line * across;
+    const unsigned int fast = DOWN_FIRST ? down : across;
+    const unsigned int slow = DOWN_FIRST ? across : down;
+    unsigned int line = blockIdx.x / fast;
+    const unsigned int step = blockIdx.x - line * fast;
     Place place;
     place.matrix = 0;
     // The same way for all threads, and free of the second division for a single matrix.
-    if (line >= down) {
-        const unsigned int matrix = line / down;
-        line -= matrix * down;
+    if (line >= slow) {
+        const unsigned int matrix = line / slow;
+        line -= matrix * slow;
         place.matrix = matrix * (rows * cols);
     }
-    place.row = (Index)line * TILE_ROWS;
-    place.col = (Index)tile_col * TILE_COLS;
+    place.row = (Index)(DOWN_FIRST ? step : line) * TILE_ROWS;
+    place.col = (Index)(DOWN_FIRST ? line : step) * TILE_COLS;
     place.rows = rows - place.row < TILE_ROWS ? rows - place.row : TILE_ROWS;
     place.cols = cols - place.col < TILE_COLS ? cols - place.col : TILE_COLS;
     return place;
 }
+
+#if __CUDA_ARCH__ >= 800
+// Loads 16 bytes that L2 should keep longer than others (evict_last).
+__device__ __forceinline__ uint4 load_hinted(const uint4* from) {
+    unsigned long long policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    uint4 value;
+    asm("ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+        : "l"(from), "l"(policy));
+    return value;
+}
+#endif

@@ -26,8 +26,8 @@ impl Language {
         }
     }
 
-    /// Bytes that one element takes in a tile in shared memory.
-    pub const fn tile_element_bytes(self, width: Width) -> u32 {
+    /// Bytes of the smallest unit of storage that holds one element.
+    pub const fn word_bytes(self, width: Width) -> u32 {
         width.bytes() as u32 * self.per_word(width)
     }
 }
@@ -45,17 +45,31 @@ pub struct Geometry {
     pub tile_cols: u32,
     /// Elements from one row of the tile in shared memory to the next; 0 where the kernel uses no shared memory.
     pub pitch: u32,
+    /// Bytes that an element takes in the tile.
+    pub tile_element_bytes: u32,
+    /// Which blocks are neighbours in number, and so run at about the same time.
+    pub order: Order,
+}
+
+/// The order in which blocks are numbered over the tiles of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Along a source row first: what runs together reads the same source rows.
+    Across,
+    /// Down the source's rows first: what runs together writes the same destination rows.
+    Down,
 }
 
 impl Geometry {
     /// The constants by which both languages know this geometry.
-    pub fn constants(&self) -> [(&'static str, u32); 5] {
+    pub fn constants(&self) -> [(&'static str, u32); 6] {
         [
             ("BLOCK_X", self.block_x),
             ("BLOCK_Y", self.block_y),
             ("TILE_ROWS", self.tile_rows),
             ("TILE_COLS", self.tile_cols),
             ("PITCH", self.pitch),
+            ("DOWN_FIRST", (self.order == Order::Down).into()),
         ]
     }
 
@@ -65,12 +79,13 @@ impl Geometry {
     }
 
     /// Shared (workgroup) memory of one block in bytes.
-    pub fn shared_bytes(&self, width: Width, language: Language) -> u32 {
-        self.tile_rows * self.pitch * language.tile_element_bytes(width)
+    pub fn shared_bytes(&self) -> u32 {
+        self.tile_rows * self.pitch * self.tile_element_bytes
     }
 }
 
-/// How many blocks a launch has: `batch` × `down` × `across`, numbered with `across` varying fastest.
+/// How many blocks a launch has: `batch` × `down` × `across`, numbered in the geometry's [order](Order) and matrix by
+/// matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Blocks along a source row.
@@ -101,14 +116,23 @@ pub enum Walk {
 }
 
 /// The addresses a kernel touches, as the access model sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// Loads from the source.
     pub load: Walk,
     /// Stores to the destination.
     pub store: Walk,
-    /// Stores to and loads from the tile in shared memory, as elements between neighbouring lanes.
-    pub tile: Option<(u32, u32)>,
+    /// The tile in shared memory, where the kernel has one.
+    pub tile: Option<TileAccess>,
+}
+
+/// Which elements of the tile the lanes of a warp touch in one request.
+#[derive(Clone, Copy, Debug)]
+pub struct TileAccess {
+    /// The element that a lane stores to.
+    pub store: fn(lane: u64) -> u64,
+    /// The element that a lane loads from.
+    pub load: fn(lane: u64) -> u64,
 }
 
 /// A kernel of a variant: everything about it that is not its source.
@@ -116,8 +140,29 @@ pub struct Access {
 pub struct Kernel {
     /// The geometry for a width in a language.
     pub geometry: fn(Width, Language) -> Geometry,
-    /// The addresses it touches with that geometry.
-    pub access: fn(Width, Geometry) -> Access,
+    /// The addresses it touches.
+    pub access: fn(Width) -> Access,
+    /// What its CUDA source is compiled for; the last one that a device has is used there.
+    pub targets: &'static [Target],
+}
+
+/// A virtual architecture that PTX is compiled for: a device runs what is compiled for it or an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// Compute capability 5.0 (Maxwell), the lowest that NVRTC 12.0 knows.
+    Compute50,
+    /// Compute capability 8.0 (Ampere), the first that takes hints on what to keep in L2.
+    Compute80,
+}
+
+impl Target {
+    /// The compute capability, major and minor.
+    pub const fn compute_capability(self) -> (u32, u32) {
+        match self {
+            Target::Compute50 => (5, 0),
+            Target::Compute80 => (8, 0),
+        }
+    }
 }
 
 impl Kernel {

@@ -44,10 +44,10 @@ pub fn limiter(evidence: &Evidence) -> String {
 fn predicted(evidence: &Evidence, kernel: Kernel) -> Option<String> {
     let (width, problem) = (evidence.problem.width(), evidence.problem);
     let geometry = (kernel.geometry)(width, evidence.language);
-    let access = (kernel.access)(width, geometry);
-    let element = u64::from(evidence.language.tile_element_bytes(width));
+    let access = (kernel.access)(width);
+    let word = u64::from(evidence.language.word_bytes(width));
     let bytes = width.bytes() as u64;
-    let side = |walk: Walk, row_len: u64| model::sectors(walk, row_len * bytes, element);
+    let side = |walk: Walk, row_len: u64| model::sectors(walk, row_len * bytes, word);
     let uncoalesced = |what: &str, sectors: Sectors| {
         (sectors.efficiency() <= 0.5).then(|| {
             let Sectors { touched, ideal } = sectors;
@@ -57,9 +57,10 @@ fn predicted(evidence: &Evidence, kernel: Kernel) -> Option<String> {
     uncoalesced("stores", side(access.store, problem.rows()))
         .or_else(|| uncoalesced("loads", side(access.load, problem.cols())))
         .or_else(|| {
-            let (store, load) = access.tile?;
-            let degree = |stride: u32| model::bank_conflict_degree(u64::from(stride) * element, element);
-            let worst = degree(store).max(degree(load));
+            let tile = access.tile?;
+            let bytes = u64::from(geometry.tile_element_bytes);
+            let degree = |element: fn(u64) -> u64| model::bank_conflict_degree(|lane| element(lane) * bytes, bytes);
+            let worst = degree(tile.store).max(degree(tile.load));
             (worst > 1).then(|| format!("{worst}-way shared-memory bank conflicts"))
         })
 }

@@ -51,13 +51,13 @@ pub fn sectors(walk: Walk, row_bytes: u64, element_bytes: u64) -> Sectors {
 
 /// How many passes a shared-memory request takes for each pass that it needs at least: 1 is conflict-free.
 ///
-/// Lanes access `access_bytes` each, `stride_bytes` apart. Accesses of 8 and 16 bytes go in two and four phases of 16
-/// and 8 lanes; lanes that want the same word share it.
-pub fn bank_conflict_degree(stride_bytes: u64, access_bytes: u64) -> u64 {
+/// Lane n accesses the `access_bytes` bytes from `byte(n)` on. Accesses of 8 and 16 bytes go in two and four phases of
+/// 16 and 8 lanes, of which the first stands for all; lanes that want the same word share it.
+pub fn bank_conflict_degree(byte: impl Fn(u64) -> u64, access_bytes: u64) -> u64 {
     let lanes = WARP * BANK_BYTES / access_bytes.max(BANK_BYTES);
     let mut words_of_bank = vec![BTreeSet::new(); BANKS as usize];
     for lane in 0..lanes {
-        let first = lane * stride_bytes;
+        let first = byte(lane);
         for word in first / BANK_BYTES..=(first + access_bytes - 1) / BANK_BYTES {
             words_of_bank[(word % BANKS) as usize].insert(word);
         }
@@ -88,13 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_32_words_lies_in_one_bank_and_padding_spreads_it() {
+    fn a_column_of_32_words_lies_in_one_bank_and_both_cures_spread_it() {
         for (width, degree) in [(1, 8), (2, 16), (4, 32), (8, 16), (16, 8)] {
-            assert_eq!(bank_conflict_degree(32 * width, width), degree, "width {width}");
-            assert_eq!(bank_conflict_degree(33 * width, width), 1, "width {width}, padded");
-            assert_eq!(bank_conflict_degree(width, width), 1, "width {width}, along");
+            let degree_of = |element: fn(u64) -> u64| bank_conflict_degree(|lane| element(lane) * width, width);
+            assert_eq!(degree_of(|lane| 32 * lane), degree, "width {width}");
+            assert_eq!(degree_of(|lane| 33 * lane), 1, "width {width}, padded");
+            assert_eq!(degree_of(|lane| 32 * lane + (5 ^ lane)), 1, "width {width}, swizzled");
+            assert_eq!(degree_of(|lane| lane), 1, "width {width}, along");
         }
-        assert_eq!(bank_conflict_degree(8, 4), 2);
-        assert_eq!(bank_conflict_degree(0, 4), 1, "a broadcast");
+        assert_eq!(bank_conflict_degree(|lane| 8 * lane, 4), 2);
+        assert_eq!(bank_conflict_degree(|_| 0, 4), 1, "a broadcast");
     }
 }

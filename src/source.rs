@@ -1,7 +1,7 @@
 //! The kernels' sources as they reach a compiler: the variant table's geometry put before each.
 
 use crate::element::Width;
-use crate::kernel::{Geometry, Language};
+use crate::kernel::{Geometry, Language, Target};
 use crate::variant::Variant;
 
 /// Helpers for elements that fill whole storage words (4, 8 and 16 bytes).
@@ -50,7 +50,21 @@ pub fn cuda_defines(variant: Variant, width: Width) -> Option<Vec<String>> {
     Some(defines.map(|(name, value)| format!("-D{name}={value}")).collect())
 }
 
-/// The file that a variant's PTX for a width lives in, relative to the package.
-pub fn ptx_file(variant: Variant, width: Width) -> String {
-    format!("cuda/ptx/{}.{width}.ptx", variant.name())
+/// The name of a kernel's entry point in CUDA: the variant's, as far as C allows.
+pub fn entry_point(variant: Variant) -> String {
+    variant.name().replace('-', "_")
+}
+
+/// The file that a variant's CUDA source lives in, relative to the package.
+pub fn cuda_file(variant: Variant) -> String {
+    format!("cuda/{}.cu", variant.name())
+}
+
+/// The file that a variant's PTX for a width and a target lives in, relative to the package.
+pub fn ptx_file(variant: Variant, width: Width, target: Target) -> String {
+    let suffix = match target {
+        Target::Compute50 => "",
+        Target::Compute80 => ".sm80",
+    };
+    format!("cuda/ptx/{}.{width}{suffix}.ptx", variant.name())
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::device::Api;
 use crate::element::Width;
-use crate::kernel::{Access, Geometry, Kernel, Language, Walk};
+use crate::kernel::{Access, Geometry, Kernel, Language, Order, Target, TileAccess, Walk};
 
 /// What a variant does with the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ use Presence::{Absent, Present};
 pub struct Spec {
     /// What it does with the elements.
     pub moves: Moves,
+    /// Whether it is one of the copies that make the ceiling.
+    pub ceiling: bool,
     /// Its kernel, where it is one of ours; `None` where it is somebody else's code.
     pub kernel: Option<Kernel>,
     /// Presence on the CPU backend.
@@ -75,95 +77,152 @@ macro_rules! variants {
                 match self { $(Variant::$variant => variants!(@wgsl $source $name),)* }
             }
 
-            /// Its PTX for a width, where it has a kernel.
+            /// Its PTX for a width and a target, where there is one.
             #[cfg(feature = "cuda")]
-            pub const fn ptx(self, width: Width) -> Option<&'static str> {
-                match self { $(Variant::$variant => variants!(@ptx $source $name width),)* }
+            pub const fn ptx(self, width: Width, target: Target) -> Option<&'static str> {
+                match self { $(Variant::$variant => variants!(@ptx $source $name width target),)* }
             }
         }
     };
-    (@wgsl ours $name:literal) => { Some(include_str!(concat!("../shaders/", $name, ".wgsl"))) };
+    // Sources in both languages; in both languages, and in CUDA also for newer devices; in CUDA for newer devices alone;
+    // none.
+    (@wgsl twins $name:literal) => { Some(include_str!(concat!("../shaders/", $name, ".wgsl"))) };
+    (@wgsl cuda80 $name:literal) => { None };
     (@wgsl theirs $name:literal) => { None };
-    (@ptx ours $name:literal $width:ident) => {
-        Some(match $width {
-            Width::W1 => include_str!(concat!("../cuda/ptx/", $name, ".w1.ptx")),
-            Width::W2 => include_str!(concat!("../cuda/ptx/", $name, ".w2.ptx")),
-            Width::W4 => include_str!(concat!("../cuda/ptx/", $name, ".w4.ptx")),
-            Width::W8 => include_str!(concat!("../cuda/ptx/", $name, ".w8.ptx")),
-            Width::W16 => include_str!(concat!("../cuda/ptx/", $name, ".w16.ptx")),
-        })
+    (@ptx twins $name:literal $width:ident $target:ident) => {
+        match $target {
+            Target::Compute50 => Some(variants!(@width $name $width "")),
+            Target::Compute80 => None,
+        }
     };
-    (@ptx theirs $name:literal $width:ident) => {{ let _ = $width; None }};
+    (@ptx cuda80 $name:literal $width:ident $target:ident) => {
+        match $target {
+            Target::Compute50 => None,
+            Target::Compute80 => Some(variants!(@width $name $width ".sm80")),
+        }
+    };
+    (@ptx theirs $name:literal $width:ident $target:ident) => {{ let _ = ($width, $target); None }};
+    (@width $name:literal $width:ident $suffix:literal) => {
+        match $width {
+            Width::W1 => include_str!(concat!("../cuda/ptx/", $name, ".w1", $suffix, ".ptx")),
+            Width::W2 => include_str!(concat!("../cuda/ptx/", $name, ".w2", $suffix, ".ptx")),
+            Width::W4 => include_str!(concat!("../cuda/ptx/", $name, ".w4", $suffix, ".ptx")),
+            Width::W8 => include_str!(concat!("../cuda/ptx/", $name, ".w8", $suffix, ".ptx")),
+            Width::W16 => include_str!(concat!("../cuda/ptx/", $name, ".w16", $suffix, ".ptx")),
+        }
+    };
 }
+
+const EVERY_GPU: &[Target] = &[Target::Compute50];
+const AMPERE_ON: &[Target] = &[Target::Compute80];
+const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
+const CPU_LIBRARY: Presence = Absent("a CPU library");
 
 variants! {
     /// The API's own copy: cuMemcpyDtoDAsync, copyBufferToBuffer, or memcpy.
     Memcpy "memcpy" theirs {
-        moves: Moves::Copy, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
+        moves: Moves::Copy, ceiling: true, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
     }
-    /// The fastest copy kernel: one 16-byte load and store a thread, blocks in order.
-    Copy "copy" ours {
+    /// The plainest copy kernel, which is the fastest: one 16-byte load and store a thread, blocks in order.
+    Copy "copy" twins {
         moves: Moves::Copy,
-        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access }),
+        ceiling: true,
+        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access, targets: EVERY_GPU }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
+    /// The copy kernel with a hint to L2 to keep what is loaded. Not part of the ceiling, since only CUDA has the hint.
+    CopyHinted "copy-hinted" cuda80 {
+        moves: Moves::Copy,
+        ceiling: false,
+        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access, targets: AMPERE_ON }),
+        cpu: Absent("a CPU's caches take no such hint"),
+        wgpu: Absent("WGSL has no hints to the cache"),
+        cuda: Present,
+    }
     /// One element a thread, straight from source to destination: reads coalesced, writes strided.
-    Naive "naive" ours {
+    Naive "naive" twins {
         moves: Moves::Transpose,
-        kernel: Some(Kernel { geometry: naive_geometry, access: naive_access }),
+        ceiling: false,
+        kernel: Some(Kernel { geometry: naive_geometry, access: naive_access, targets: EVERY_GPU }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// A 32×32 tile through shared memory: both sides coalesced, but the tile is read down its columns, in which
     /// every element lies in the same bank. On a CPU: cache blocks.
-    Tiled "tiled" ours {
+    Tiled "tiled" twins {
         moves: Moves::Transpose,
-        kernel: Some(Kernel { geometry: tiled_geometry, access: tile_access }),
+        ceiling: false,
+        kernel: Some(Kernel { geometry: tiled_geometry, access: tiled_access, targets: EVERY_GPU }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// The tile with rows one element longer, 32×33, so that a column spreads over all banks.
-    Padded "padded" ours {
+    Padded "padded" twins {
         moves: Moves::Transpose,
-        kernel: Some(Kernel { geometry: padded_geometry, access: tile_access }),
-        cpu: Absent("a CPU has no shared memory whose banks could conflict"), wgpu: Present, cuda: Present,
+        ceiling: false,
+        kernel: Some(Kernel { geometry: padded_geometry, access: padded_access, targets: EVERY_GPU }),
+        cpu: NO_BANKS, wgpu: Present, cuda: Present,
+    }
+    /// The tile with each row's elements exchanged by an XOR with the row's number, so that a column spreads over all
+    /// banks without padding.
+    Swizzled "swizzled" twins {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(Kernel { geometry: tiled_geometry, access: swizzled_access, targets: EVERY_GPU }),
+        cpu: NO_BANKS, wgpu: Present, cuda: Present,
     }
     /// The `transpose` crate, single-threaded: what a Rust program uses on a CPU today.
     TransposeCrate "transpose-crate" theirs {
-        moves: Moves::Transpose, kernel: None,
-        cpu: Present, wgpu: Absent("a CPU library"), cuda: Absent("a CPU library"),
+        moves: Moves::Transpose, ceiling: false, kernel: None, cpu: Present, wgpu: CPU_LIBRARY, cuda: CPU_LIBRARY,
     }
+}
+
+/// A geometry without shared memory.
+const fn direct(block_x: u32, block_y: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
+    Geometry { block_x, block_y, tile_rows, tile_cols, pitch: 0, tile_element_bytes: 0, order: Order::Across }
 }
 
 fn copy_geometry(width: Width, _: Language) -> Geometry {
     // 256 threads × 16 bytes = 4 KiB a block.
-    let tile_cols = 256 * 16 / width.bytes() as u32;
-    Geometry { block_x: 256, block_y: 1, tile_rows: 1, tile_cols, pitch: 0 }
+    direct(256, 1, 1, 256 * 16 / width.bytes() as u32)
 }
 
-fn copy_access(_: Width, _: Geometry) -> Access {
+fn copy_access(_: Width) -> Access {
     Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
 }
 
 fn naive_geometry(width: Width, language: Language) -> Geometry {
     // Where elements are packed, a thread writes a whole word of the destination and so takes as many source rows.
-    Geometry { block_x: 32, block_y: 8, tile_rows: 8 * language.per_word(width), tile_cols: 32, pitch: 0 }
+    direct(32, 8, 8 * language.per_word(width), 32)
 }
 
-fn naive_access(width: Width, _: Geometry) -> Access {
+fn naive_access(width: Width) -> Access {
     Access { load: Walk::Along { bytes: width.bytes() as u32 }, store: Walk::Down, tile: None }
 }
 
-fn tiled_geometry(_: Width, _: Language) -> Geometry {
-    Geometry { block_x: 32, block_y: 8, tile_rows: 32, tile_cols: 32, pitch: 32 }
+fn tiled_geometry(width: Width, language: Language) -> Geometry {
+    let tile_element_bytes = language.word_bytes(width);
+    Geometry { pitch: 32, tile_element_bytes, ..direct(32, 8, 32, 32) }
 }
 
 fn padded_geometry(width: Width, language: Language) -> Geometry {
     Geometry { pitch: 33, ..tiled_geometry(width, language) }
 }
 
-/// Rows of the tile are written along, columns are read down.
-fn tile_access(width: Width, geometry: Geometry) -> Access {
+fn tiled_access(width: Width) -> Access {
+    tile_access(width, |lane| 32 * lane)
+}
+
+fn padded_access(width: Width) -> Access {
+    tile_access(width, |lane| 33 * lane)
+}
+
+fn swizzled_access(width: Width) -> Access {
+    tile_access(width, |lane| 32 * lane + lane)
+}
+
+/// Rows of the tile are written along; columns are read as `load` says, for the first column.
+fn tile_access(width: Width, load: fn(u64) -> u64) -> Access {
     let along = Walk::Along { bytes: width.bytes() as u32 };
-    Access { load: along, store: along, tile: Some((1, geometry.pitch)) }
+    Access { load: along, store: along, tile: Some(TileAccess { store: |lane| lane, load }) }
 }
 
 impl Variant {
@@ -177,9 +236,9 @@ impl Variant {
         }
     }
 
-    /// Whether it is one of the copies that the transposes are held against.
-    pub fn is_copy(self) -> bool {
-        self.spec().moves == Moves::Copy
+    /// Whether it is one of the copies that everything is held against.
+    pub fn is_ceiling(self) -> bool {
+        self.spec().ceiling
     }
 }
 
@@ -221,13 +280,29 @@ mod tests {
             assert!(!variant.summary().is_empty());
         }
         let message = "fast".parse::<Variant>().unwrap_err().to_string();
-        assert!(message.contains("`fast`") && message.contains("memcpy, copy, naive, tiled, padded"), "{message}");
+        assert!(
+            message.contains("`fast`") && message.contains("memcpy, copy, copy-hinted, naive, tiled, padded"),
+            "{message}"
+        );
     }
 
     #[test]
-    fn what_has_a_source_has_a_kernel() {
+    fn what_a_gpu_has_is_a_source_or_no_kernel() {
         for &variant in Variant::ALL {
-            assert_eq!(variant.wgsl().is_some(), variant.spec().kernel.is_some(), "{variant}");
+            let spec = variant.spec();
+            let ours_on_wgpu = spec.kernel.is_some() && spec.wgpu == Present;
+            assert_eq!(variant.wgsl().is_some(), ours_on_wgpu, "{variant}");
+        }
+    }
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn every_target_has_its_ptx_and_no_other() {
+        for &variant in Variant::ALL {
+            for target in [Target::Compute50, Target::Compute80] {
+                let expected = variant.spec().kernel.is_some_and(|kernel| kernel.targets.contains(&target));
+                assert_eq!(variant.ptx(Width::W4, target).is_some(), expected, "{variant} {target:?}");
+            }
         }
     }
 }

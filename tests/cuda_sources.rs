@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use cornerturn::element::Width;
-use cornerturn::kernel::Language;
+use cornerturn::kernel::{Language, Target};
 use cornerturn::source;
 use cornerturn::variant::Variant;
 use cudarc::nvrtc::{result as nvrtc, sys};
@@ -21,8 +21,6 @@ mod require;
 
 /// The compiler whose PTX (ISA 8.0) the oldest supported driver, 525, takes.
 const NVRTC_VERSION: (i32, i32) = (12, 0);
-/// The lowest architecture that this compiler knows, so that the PTX loads on every device the driver runs.
-const ARCHITECTURE: &str = "--gpu-architecture=compute_50";
 /// NVRTC puts its header `<nv/target>` before every source, and dozens of unused globals from it into the PTX. This is
 /// that header's include guard.
 const NO_TARGETS: &str = "-D__NV_TARGET_H";
@@ -35,24 +33,41 @@ fn main() -> ExitCode {
     let bless = std::env::var_os("CORNERTURN_BLESS").is_some_and(|value| value == "1");
     let mut trials = Vec::new();
     for &variant in Variant::ALL {
-        if variant.spec().kernel.is_none() {
-            continue;
-        }
+        let targets = variant.spec().kernel.map_or(&[][..], |kernel| kernel.targets);
         for width in Width::ALL {
-            trials.push(Trial::ignorable_test(format!("ptx::{variant}::{width}"), move || {
-                unless_missing("nvrtc", nvrtc_usable(), || {
-                    if bless { write(variant, width) } else { compare(variant, width) }
-                })
-            }));
-            // What is being written cannot be assembled at the same time.
-            for sm in SMS.into_iter().filter(|_| !bless) {
-                trials.push(Trial::ignorable_test(format!("ptxas::{variant}::{width}::sm_{sm}"), move || {
-                    unless_missing("ptxas", ptxas_usable(), || assemble(variant, width, sm))
-                }));
-            }
+            trials.extend(targets.iter().flat_map(|&target| cases(Ptx { variant, width, target }, bless)));
         }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// One file of PTX.
+#[derive(Clone, Copy)]
+struct Ptx {
+    variant: Variant,
+    width: Width,
+    target: Target,
+}
+
+impl Ptx {
+    fn file(self) -> String {
+        source::ptx_file(self.variant, self.width, self.target)
+    }
+}
+
+fn cases(ptx: Ptx, bless: bool) -> Vec<Trial> {
+    let file = ptx.file();
+    let mut trials = vec![Trial::ignorable_test(file.clone(), move || {
+        unless_missing("nvrtc", nvrtc_usable(), || if bless { write(ptx) } else { compare(ptx) })
+    })];
+    let (major, minor) = ptx.target.compute_capability();
+    // What is being written cannot be assembled at the same time.
+    for sm in SMS.into_iter().filter(|sm| !bless && *sm >= 10 * major + minor) {
+        trials.push(Trial::ignorable_test(format!("{file} on sm_{sm}"), move || {
+            unless_missing("ptxas", ptxas_usable(), || assemble(ptx, sm))
+        }));
+    }
+    trials
 }
 
 /// Runs `case` if `tool` is there; otherwise skips it, or fails where `CORNERTURN_REQUIRE` names the tool.
@@ -77,23 +92,24 @@ fn read(relative: &str) -> Result<String, String> {
     fs::read_to_string(path(relative)).map(|text| text.replace("\r\n", "\n")).map_err(|e| format!("{relative}: {e}"))
 }
 
-fn compare(variant: Variant, width: Width) -> Result<(), String> {
-    let file = source::ptx_file(variant, width);
+fn compare(ptx: Ptx) -> Result<(), String> {
+    let file = ptx.file();
     let committed = read(&file)?;
-    let compiled = compile(variant, width)?;
+    let compiled = compile(ptx)?;
     if committed == compiled {
         return Ok(());
     }
     let differing = committed.lines().zip(compiled.lines()).take_while(|(a, b)| a == b).count();
     Err(format!(
-        "{file} is stale: from line {} on, cuda/{variant}.cu compiles to something else; run scripts/ptx",
-        differing + 1
+        "{file} is stale: from line {} on, {} compiles to something else; run scripts/ptx",
+        differing + 1,
+        source::cuda_file(ptx.variant)
     ))
 }
 
-fn write(variant: Variant, width: Width) -> Result<(), String> {
-    let file = source::ptx_file(variant, width);
-    fs::write(path(&file), compile(variant, width)?).map_err(|e| format!("{file}: {e}"))
+fn write(ptx: Ptx) -> Result<(), String> {
+    let file = ptx.file();
+    fs::write(path(&file), compile(ptx)?).map_err(|e| format!("{file}: {e}"))
 }
 
 fn nvrtc_usable() -> &'static Result<(), String> {
@@ -113,17 +129,19 @@ fn nvrtc_usable() -> &'static Result<(), String> {
     })
 }
 
-/// Compiles `cuda/VARIANT.cu` for `width`.
-fn compile(variant: Variant, width: Width) -> Result<String, String> {
+/// Compiles the source of `ptx`.
+fn compile(ptx: Ptx) -> Result<String, String> {
     // NVRTC gets texts and names, never a path of this machine, so that none can end up in the PTX.
     let c_string = |text: String| CString::new(text).map_err(|e| e.to_string());
-    let name = c_string(format!("{variant}.cu"))?;
-    let text = c_string(read(&format!("cuda/{variant}.cu"))?)?;
+    let file = source::cuda_file(ptx.variant);
+    let text = c_string(read(&file)?)?;
+    let name = c_string(file)?;
     let headers = HEADERS.map(|header| read(&format!("cuda/{header}")).and_then(c_string));
     let headers = headers.into_iter().collect::<Result<Vec<_>, _>>()?;
     let header_names = HEADERS.map(|header| c_string(header.into())).into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut options = source::cuda_defines(variant, width).ok_or("no kernel")?;
-    options.extend([ARCHITECTURE.into(), NO_TARGETS.into()]);
+    let mut options = source::cuda_defines(ptx.variant, ptx.width).ok_or("no kernel")?;
+    let (major, minor) = ptx.target.compute_capability();
+    options.extend([format!("--gpu-architecture=compute_{major}{minor}"), NO_TARGETS.into()]);
     let program = Program::new(&text, &name, &headers, &header_names)?;
     program.compile(&options)
 }
@@ -192,8 +210,8 @@ fn ptxas_usable() -> &'static Result<(), String> {
 }
 
 /// Assembles the committed PTX for `sm` and checks what it takes.
-fn assemble(variant: Variant, width: Width, sm: u32) -> Result<(), String> {
-    let file = source::ptx_file(variant, width);
+fn assemble(ptx: Ptx, sm: u32) -> Result<(), String> {
+    let file = ptx.file();
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let output = Command::new(ptxas())
         .args(["--verbose", &format!("--gpu-name=sm_{sm}"), "--output-file"])
@@ -205,8 +223,8 @@ fn assemble(variant: Variant, width: Width, sm: u32) -> Result<(), String> {
     if !output.status.success() {
         return Err(format!("ptxas does not take {file}:\n{log}"));
     }
-    let kernel = variant.spec().kernel.ok_or("no kernel")?;
-    let shared = (kernel.geometry)(width, Language::Cuda).shared_bytes(width, Language::Cuda);
+    let kernel = ptx.variant.spec().kernel.ok_or("no kernel")?;
+    let shared = (kernel.geometry)(ptx.width, Language::Cuda).shared_bytes();
     for (what, unit, expected) in [
         ("stack frame", "bytes stack frame", 0),
         ("spill stores", "bytes spill stores", 0),

@@ -44,7 +44,7 @@ fn kernel_is_sound(variant: Variant, width: Width, geometry: Geometry) -> Result
     let [entry] = module.entry_points.as_slice() else { return Err("not exactly one entry point".into()) };
     expect_eq("entry point", entry.name.as_str(), "main")?;
     expect_eq("workgroup size", entry.workgroup_size, [geometry.block_x, geometry.block_y, 1])?;
-    expect_eq("workgroup memory", shared_bytes(&module)?, geometry.shared_bytes(width, Language::Wgsl))?;
+    expect_eq("workgroup memory", shared_bytes(&module)?, geometry.shared_bytes())?;
     let bindings = bindings(&module);
     expect_eq("bindings", bindings, BTreeSet::from([(0, 0), (0, 1), (0, 2)]))?;
 

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
 use crate::device::{Api, DeviceInfo};
-use crate::kernel::Language;
+use crate::kernel::{Kernel, Language, Target};
 use crate::problem::Problem;
 use crate::variant::{Presence, Variant};
 
@@ -58,6 +58,17 @@ impl CudaBackend {
         Ok(opened)
     }
 
+    /// The newest target of `kernel` that the device has, or why it has none.
+    fn target(&self, kernel: Kernel) -> Result<Target, String> {
+        let (major, minor) = self.limits.compute_capability;
+        let runs = |target: &&Target| target.compute_capability() <= (major, minor);
+        kernel.targets.iter().filter(runs).max().copied().ok_or_else(|| {
+            let needed = kernel.targets.iter().min().map_or((0, 0), |target| target.compute_capability());
+            let (need_major, need_minor) = needed;
+            format!("the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}")
+        })
+    }
+
     /// The first limit of the device that stands against `variant` on `problem`.
     fn obstacle(&self, variant: Variant, problem: &Problem) -> Option<String> {
         if let Presence::Absent(reason) = variant.presence(Api::Cuda) {
@@ -70,14 +81,11 @@ impl CudaBackend {
         }
         let spec = variant.spec();
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
-        if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
-            let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
-            return Some(format!(
-                "the device has compute capability {major}.{minor}, the kernels need {need_major}.{need_minor}"
-            ));
+        if let Err(reason) = self.target(kernel) {
+            return Some(reason);
         }
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
-        let shared = geometry.shared_bytes(problem.width(), Language::Cuda);
+        let shared = geometry.shared_bytes();
         let blocks = kernel.grid(spec.moves, problem, Language::Cuda).blocks();
         [
             ("blocks", blocks, self.limits.grid_x),
@@ -89,9 +97,6 @@ impl CudaBackend {
         .map(|(what, takes, limit)| format!("the launch takes {takes} {what}, the device allows {limit}"))
     }
 }
-
-/// What the PTX is compiled for.
-const MIN_COMPUTE_CAPABILITY: (u32, u32) = (5, 0);
 
 impl TransposeBackend for CudaBackend {
     fn device(&self) -> &DeviceInfo {
@@ -175,7 +180,7 @@ mod tests {
         );
         let old = Limits { compute_capability: (3, 7), ..LIMITS };
         let text = reason(old, Variant::Padded, problem(1, 1, 1, Element::U8));
-        assert_eq!(text, "the device has compute capability 3.7, the kernels need 5.0");
+        assert_eq!(text, "the device has compute capability 3.7, the kernel needs 5.0");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use cudarc::driver::{CudaContext, CudaStream, result};
 use super::error::{self, failed};
 use crate::backend::BackendError;
 use crate::element::Width;
+use crate::kernel::Target;
 use crate::source;
 use crate::variant::Variant;
 
@@ -95,17 +96,17 @@ impl Opened {
         self.hung.load(Ordering::Relaxed)
     }
 
-    /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The
-    /// context must be current.
-    pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
+    /// The kernel of `variant` for `width` from its PTX for `target`, loaded and compiled for the device if it is not
+    /// yet. The context must be current.
+    pub(super) fn function(&self, variant: Variant, width: Width, target: Target) -> Result<Function, BackendError> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&(variant, width)) {
             return Ok(module.function);
         }
-        let Some(ptx) = variant.ptx(width) else {
+        let Some(ptx) = variant.ptx(width, target) else {
             return Err(BackendError::Unsupported(format!("{variant} has no CUDA kernel")));
         };
-        let file = source::ptx_file(variant, width);
+        let file = source::ptx_file(variant, width, target);
         let module = load(variant, ptx, file)?;
         let function = module.function;
         modules.insert((variant, width), module);
@@ -127,11 +128,11 @@ impl Drop for Opened {
     }
 }
 
-/// Loads a PTX into the current context; the kernel in it has the name of the variant.
+/// Loads a PTX into the current context; the kernel in it has the variant's entry point.
 fn load(variant: Variant, ptx: &str, file: String) -> Result<Module, BackendError> {
     let no_text = |_| BackendError::Compile { file: file.clone(), log: "it has a NUL in it".into() };
     let ptx = CString::new(ptx).map_err(no_text)?;
-    let name = CString::new(variant.name()).map_err(no_text)?;
+    let name = CString::new(source::entry_point(variant)).map_err(no_text)?;
     let mut log = [0u8; 4096];
     let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The driver takes the size as the pointer's own value, and leaves room for a NUL if told one byte less.

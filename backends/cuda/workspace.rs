@@ -52,7 +52,7 @@ pub(super) struct Set {
 
 /// The sets of a workspace.
 pub(super) struct CudaWorkspace<'a> {
-    backend: &'a CudaBackend,
+    pub(super) backend: &'a CudaBackend,
     pub(super) problem: Problem,
     /// Bytes of each buffer that belong to the problem.
     pub(super) side_bytes: usize,

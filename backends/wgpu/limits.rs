@@ -88,7 +88,7 @@ fn obstacle(
     }
     let kernel = variant.spec().kernel?;
     let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
-    let shared = geometry.shared_bytes(problem.width(), Language::Wgsl);
+    let shared = geometry.shared_bytes();
     let grid = kernel.grid(variant.spec().moves, problem, Language::Wgsl);
     let most = limits.max_compute_workgroups_per_dimension;
     beyond("a storage binding of", bytes, limits.max_storage_buffer_binding_size, "B")

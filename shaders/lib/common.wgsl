@@ -26,16 +26,20 @@ fn block_number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
     return group.y * groups.x + group.x;
 }
 
-// Where the block lies, in tiles: x across, y down, z the matrix.
+// Where the block lies, in tiles: x across, y down, z the matrix. Tiles along a source row vary fastest and then those
+// down, or with DOWN_FIRST the other way round; then matrices.
 fn block_place(number: u32) -> vec3<u32> {
-    let line = number / params.across;
-    let col = number - line * params.across;
+    let fast = select(params.across, params.down, DOWN_FIRST == 1u);
+    let slow = select(params.down, params.across, DOWN_FIRST == 1u);
+    var line = number / fast;
+    let step = number - line * fast;
+    var matrix = 0u;
     // The same way for all invocations, and free of the second division for a single matrix.
-    if line < params.down {
-        return vec3(col, line, 0u);
+    if line >= slow {
+        matrix = line / slow;
+        line -= matrix * slow;
     }
-    let matrix = line / params.down;
-    return vec3(col, line - matrix * params.down, matrix);
+    return select(vec3(step, line, matrix), vec3(line, step, matrix), DOWN_FIRST == 1u);
 }
 
 // The index in the source of a cell of the source.

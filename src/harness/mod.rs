@@ -78,7 +78,7 @@ impl Plan {
 
     /// The variants to run: those asked for and the copies, in the order of the table.
     fn all_variants(&self) -> Vec<Variant> {
-        let wanted = |variant: &Variant| variant.is_copy() || self.variants.contains(variant);
+        let wanted = |variant: &Variant| variant.is_ceiling() || self.variants.contains(variant);
         Variant::ALL.iter().copied().filter(wanted).collect()
     }
 }

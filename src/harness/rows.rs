@@ -19,7 +19,7 @@ impl Group<'_> {
 
     /// The best median of the copies.
     fn ceiling_seconds(&self) -> Option<f64> {
-        let copies = self.cells.iter().filter(|cell| cell.variant.is_copy() && cell.verified[1] && cell.alive());
+        let copies = self.cells.iter().filter(|cell| cell.variant.is_ceiling() && cell.verified[1] && cell.alive());
         copies.filter_map(|cell| Some(stats::summarise(&cell.samples)?.median)).min_by(f64::total_cmp)
     }
 
