@@ -53,16 +53,3 @@ __device__ __forceinline__ Place locate(Index rows, Index cols, unsigned int acr
     place.cols = cols - place.col < TILE_COLS ? cols - place.col : TILE_COLS;
     return place;
 }
-
-#if __CUDA_ARCH__ >= 800
-// Loads 16 bytes that L2 should keep longer than others (evict_last).
-__device__ __forceinline__ uint4 load_hinted(const uint4* from) {
-    unsigned long long policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    uint4 value;
-    asm("ld.global.nc.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-        : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-        : "l"(from), "l"(policy));
-    return value;
-}
-#endif

@@ -7,6 +7,7 @@
 use std::num::NonZeroU32;
 
 use crate::device::DeviceInfo;
+use crate::planner;
 use crate::problem::Problem;
 use crate::timing::{ClockError, Timing};
 use crate::variant::Variant;
@@ -29,6 +30,11 @@ pub trait TransposeBackend: Send + Sync {
     ///
     /// Empty problems are supported: they move nothing.
     fn support(&self, variant: Variant, problem: &Problem) -> Support;
+
+    /// The variant that runs for `variant`: what [`Variant::Auto`] stands for here, and otherwise `variant` itself.
+    fn choose(&self, variant: Variant, problem: &Problem) -> Variant {
+        planner::choose(variant, problem, |candidate| self.support(candidate, problem))
+    }
 
     /// Allocates `sets` pairs of source and destination buffers for `problem`; their content is undefined.
     ///

@@ -142,27 +142,6 @@ pub struct Kernel {
     pub geometry: fn(Width, Language) -> Geometry,
     /// The addresses it touches.
     pub access: fn(Width) -> Access,
-    /// What its CUDA source is compiled for; the last one that a device has is used there.
-    pub targets: &'static [Target],
-}
-
-/// A virtual architecture that PTX is compiled for: a device runs what is compiled for it or an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
-    /// Compute capability 5.0 (Maxwell), the lowest that NVRTC 12.0 knows.
-    Compute50,
-    /// Compute capability 8.0 (Ampere), the first that takes hints on what to keep in L2.
-    Compute80,
-}
-
-impl Target {
-    /// The compute capability, major and minor.
-    pub const fn compute_capability(self) -> (u32, u32) {
-        match self {
-            Target::Compute50 => (5, 0),
-            Target::Compute80 => (8, 0),
-        }
-    }
 }
 
 impl Kernel {

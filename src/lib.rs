@@ -15,6 +15,7 @@ pub mod model;
 pub mod pattern;
 pub mod peak;
 pub mod physical;
+pub mod planner;
 pub mod problem;
 pub mod record;
 #[cfg(feature = "cli")]

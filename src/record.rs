@@ -85,6 +85,16 @@ pub struct Device {
     pub peak: Option<Peak>,
 }
 
+impl Row {
+    /// The variant as a reader should see it: with what ran for it, where that is another.
+    pub fn label(&self) -> String {
+        match &self.chosen {
+            Some(chosen) => format!("{} ({chosen})", self.variant),
+            None => self.variant.clone(),
+        }
+    }
+}
+
 /// An API that brought no device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Absent {
@@ -140,6 +150,8 @@ pub struct Row {
     pub device: String,
     /// Name of the variant.
     pub variant: String,
+    /// Name of the variant that ran for it, where that is another: what `auto` chose.
+    pub chosen: Option<String>,
     /// Rows of one source matrix.
     pub rows: u64,
     /// Columns of one source matrix.
@@ -148,7 +160,8 @@ pub struct Row {
     pub batch: u64,
     /// Name of the element.
     pub element: String,
-    /// Whether shaders were compiled with bounds checks; `null` where the API has no such setting.
+    /// Whether shaders were compiled with bounds checks; `null` where the API has no such setting
+    /// or the variant no shader.
     pub bounds_checks: Option<bool>,
     /// How it ended.
     pub status: Status,

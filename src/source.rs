@@ -1,13 +1,16 @@
 //! The kernels' sources as they reach a compiler: the variant table's geometry put before each.
 
 use crate::element::Width;
-use crate::kernel::{Geometry, Language, Target};
+use crate::kernel::{Geometry, Language};
 use crate::variant::Variant;
 
 /// Helpers for elements that fill whole storage words (4, 8 and 16 bytes).
 const WHOLE: &str = include_str!("../shaders/lib/whole.wgsl");
 /// Helpers for elements packed in 32-bit words (1 and 2 bytes).
 const PACKED: &str = include_str!("../shaders/lib/packed.wgsl");
+/// The vectorized kernel's tile and exchange of elements, for the one and the other.
+const VECTORIZED_WHOLE: &str = include_str!("../shaders/lib/vectorized_whole.wgsl");
+const VECTORIZED_PACKED: &str = include_str!("../shaders/lib/vectorized_packed.wgsl");
 /// What every kernel shares: parameters, indices, the block's number.
 const COMMON: &str = include_str!("../shaders/lib/common.wgsl");
 
@@ -17,8 +20,17 @@ const COMMON: &str = include_str!("../shaders/lib/common.wgsl");
 pub fn wgsl(variant: Variant, width: Width) -> Option<String> {
     let body = variant.wgsl()?;
     let geometry = (variant.spec().kernel?.geometry)(width, Language::Wgsl);
-    let helpers = if Language::Wgsl.per_word(width) == 1 { WHOLE } else { PACKED };
-    Some([preamble(width, geometry).as_str(), COMMON, helpers, body].join("\n"))
+    let preamble = preamble(width, geometry);
+    let (helpers, vectorized) = match Language::Wgsl.per_word(width) {
+        1 => (WHOLE, VECTORIZED_WHOLE),
+        _ => (PACKED, VECTORIZED_PACKED),
+    };
+    let mut parts = vec![preamble.as_str(), COMMON, helpers];
+    if variant == Variant::Vectorized {
+        parts.push(vectorized);
+    }
+    parts.push(body);
+    Some(parts.join("\n"))
 }
 
 /// The file that a variant's WGSL body lives in, relative to the package.
@@ -60,11 +72,7 @@ pub fn cuda_file(variant: Variant) -> String {
     format!("cuda/{}.cu", variant.name())
 }
 
-/// The file that a variant's PTX for a width and a target lives in, relative to the package.
-pub fn ptx_file(variant: Variant, width: Width, target: Target) -> String {
-    let suffix = match target {
-        Target::Compute50 => "",
-        Target::Compute80 => ".sm80",
-    };
-    format!("cuda/ptx/{}.{width}{suffix}.ptx", variant.name())
+/// The file that a variant's PTX for a width lives in, relative to the package.
+pub fn ptx_file(variant: Variant, width: Width) -> String {
+    format!("cuda/ptx/{}.{width}.ptx", variant.name())
 }

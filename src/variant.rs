@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::device::Api;
 use crate::element::Width;
-use crate::kernel::{Access, Geometry, Kernel, Language, Order, Target, TileAccess, Walk};
+use crate::kernel::{Access, Geometry, Kernel, Language, Order, TileAccess, Walk};
 
 /// What a variant does with the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,44 +77,27 @@ macro_rules! variants {
                 match self { $(Variant::$variant => variants!(@wgsl $source $name),)* }
             }
 
-            /// Its PTX for a width and a target, where there is one.
+            /// Its PTX for a width, where it has a kernel.
             #[cfg(feature = "cuda")]
-            pub const fn ptx(self, width: Width, target: Target) -> Option<&'static str> {
-                match self { $(Variant::$variant => variants!(@ptx $source $name width target),)* }
+            pub const fn ptx(self, width: Width) -> Option<&'static str> {
+                match self { $(Variant::$variant => variants!(@ptx $source $name width),)* }
             }
         }
     };
-    // Sources in both languages; in both languages, and in CUDA also for newer devices; in CUDA for newer devices alone;
-    // none.
-    (@wgsl twins $name:literal) => { Some(include_str!(concat!("../shaders/", $name, ".wgsl"))) };
-    (@wgsl cuda80 $name:literal) => { None };
+    (@wgsl ours $name:literal) => { Some(include_str!(concat!("../shaders/", $name, ".wgsl"))) };
     (@wgsl theirs $name:literal) => { None };
-    (@ptx twins $name:literal $width:ident $target:ident) => {
-        match $target {
-            Target::Compute50 => Some(variants!(@width $name $width "")),
-            Target::Compute80 => None,
-        }
+    (@ptx ours $name:literal $width:ident) => {
+        Some(match $width {
+            Width::W1 => include_str!(concat!("../cuda/ptx/", $name, ".w1.ptx")),
+            Width::W2 => include_str!(concat!("../cuda/ptx/", $name, ".w2.ptx")),
+            Width::W4 => include_str!(concat!("../cuda/ptx/", $name, ".w4.ptx")),
+            Width::W8 => include_str!(concat!("../cuda/ptx/", $name, ".w8.ptx")),
+            Width::W16 => include_str!(concat!("../cuda/ptx/", $name, ".w16.ptx")),
+        })
     };
-    (@ptx cuda80 $name:literal $width:ident $target:ident) => {
-        match $target {
-            Target::Compute50 => None,
-            Target::Compute80 => Some(variants!(@width $name $width ".sm80")),
-        }
-    };
-    (@ptx theirs $name:literal $width:ident $target:ident) => {{ let _ = ($width, $target); None }};
-    (@width $name:literal $width:ident $suffix:literal) => {
-        match $width {
-            Width::W1 => include_str!(concat!("../cuda/ptx/", $name, ".w1", $suffix, ".ptx")),
-            Width::W2 => include_str!(concat!("../cuda/ptx/", $name, ".w2", $suffix, ".ptx")),
-            Width::W4 => include_str!(concat!("../cuda/ptx/", $name, ".w4", $suffix, ".ptx")),
-            Width::W8 => include_str!(concat!("../cuda/ptx/", $name, ".w8", $suffix, ".ptx")),
-            Width::W16 => include_str!(concat!("../cuda/ptx/", $name, ".w16", $suffix, ".ptx")),
-        }
-    };
+    (@ptx theirs $name:literal $width:ident) => {{ let _ = $width; None }};
 }
 
-const EVERY_GPU: &[Target] = &[Target::Compute50];
-const AMPERE_ON: &[Target] = &[Target::Compute80];
 const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
 const CPU_LIBRARY: Presence = Absent("a CPU library");
 
@@ -124,50 +107,53 @@ variants! {
         moves: Moves::Copy, ceiling: true, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
     }
     /// The plainest copy kernel, which is the fastest: one 16-byte load and store a thread, blocks in order.
-    Copy "copy" twins {
+    Copy "copy" ours {
         moves: Moves::Copy,
         ceiling: true,
-        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access, targets: EVERY_GPU }),
+        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
-    /// The copy kernel with a hint to L2 to keep what is loaded. Not part of the ceiling, since only CUDA has the hint.
-    CopyHinted "copy-hinted" cuda80 {
-        moves: Moves::Copy,
-        ceiling: false,
-        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access, targets: AMPERE_ON }),
-        cpu: Absent("a CPU's caches take no such hint"),
-        wgpu: Absent("WGSL has no hints to the cache"),
-        cuda: Present,
-    }
     /// One element a thread, straight from source to destination: reads coalesced, writes strided.
-    Naive "naive" twins {
+    Naive "naive" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: naive_geometry, access: naive_access, targets: EVERY_GPU }),
+        kernel: Some(Kernel { geometry: naive_geometry, access: naive_access }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// A 32×32 tile through shared memory: both sides coalesced, but the tile is read down its columns, in which
     /// every element lies in the same bank. On a CPU: cache blocks.
-    Tiled "tiled" twins {
+    Tiled "tiled" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: tiled_geometry, access: tiled_access, targets: EVERY_GPU }),
+        kernel: Some(Kernel { geometry: tiled_geometry, access: tiled_access }),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// The tile with rows one element longer, 32×33, so that a column spreads over all banks.
-    Padded "padded" twins {
+    Padded "padded" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: padded_geometry, access: padded_access, targets: EVERY_GPU }),
+        kernel: Some(Kernel { geometry: padded_geometry, access: padded_access }),
         cpu: NO_BANKS, wgpu: Present, cuda: Present,
     }
     /// The tile with each row's elements exchanged by an XOR with the row's number, so that a column spreads over all
     /// banks without padding.
-    Swizzled "swizzled" twins {
+    Swizzled "swizzled" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: tiled_geometry, access: swizzled_access, targets: EVERY_GPU }),
+        kernel: Some(Kernel { geometry: tiled_geometry, access: swizzled_access }),
         cpu: NO_BANKS, wgpu: Present, cuda: Present,
+    }
+    /// Larger tiles with 16-byte loads and stores on both sides, elements exchanged in registers before shared memory,
+    /// no bank conflicts, and blocks in an order that writes destination rows along.
+    Vectorized "vectorized" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(Kernel { geometry: vectorized_geometry, access: vectorized_access }),
+        cpu: Absent("the CPU's tiled variant has vector access already"), wgpu: Present, cuda: Present,
+    }
+    /// Whichever of the transposes the shape, the width and the device call for; rows say which it was.
+    Auto "auto" theirs {
+        moves: Moves::Transpose, ceiling: false, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
     }
     /// The `transpose` crate, single-threaded: what a Rust program uses on a CPU today.
     TransposeCrate "transpose-crate" theirs {
@@ -205,6 +191,26 @@ fn tiled_geometry(width: Width, language: Language) -> Geometry {
 
 fn padded_geometry(width: Width, language: Language) -> Geometry {
     Geometry { pitch: 33, ..tiled_geometry(width, language) }
+}
+
+fn vectorized_geometry(width: Width, _: Language) -> Geometry {
+    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, and no more work in a block than that
+    // takes, for what runs together should touch neighbouring addresses.
+    let (threads, tile_rows, tile_cols) = match width {
+        Width::W1 => (512, 128, 256),
+        Width::W2 => (512, 128, 128),
+        Width::W4 => (256, 64, 64),
+        Width::W8 => (256, 32, 32),
+        Width::W16 => (256, 32, 16),
+    };
+    // The tile lies transposed in shared memory: `tile_cols` rows of `tile_rows` elements, packed.
+    let tile_element_bytes = width.bytes() as u32;
+    Geometry { pitch: tile_cols, tile_element_bytes, order: Order::Down, ..direct(threads, 1, tile_rows, tile_cols) }
+}
+
+fn vectorized_access(_: Width) -> Access {
+    // Conflict-free by its swizzle, which has more to it than a function of the lane.
+    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
 }
 
 fn tiled_access(width: Width) -> Access {
@@ -280,29 +286,13 @@ mod tests {
             assert!(!variant.summary().is_empty());
         }
         let message = "fast".parse::<Variant>().unwrap_err().to_string();
-        assert!(
-            message.contains("`fast`") && message.contains("memcpy, copy, copy-hinted, naive, tiled, padded"),
-            "{message}"
-        );
+        assert!(message.contains("`fast`") && message.contains("memcpy, copy, naive, tiled, padded"), "{message}");
     }
 
     #[test]
-    fn what_a_gpu_has_is_a_source_or_no_kernel() {
+    fn what_has_a_source_has_a_kernel() {
         for &variant in Variant::ALL {
-            let spec = variant.spec();
-            let ours_on_wgpu = spec.kernel.is_some() && spec.wgpu == Present;
-            assert_eq!(variant.wgsl().is_some(), ours_on_wgpu, "{variant}");
-        }
-    }
-
-    #[cfg(feature = "cuda")]
-    #[test]
-    fn every_target_has_its_ptx_and_no_other() {
-        for &variant in Variant::ALL {
-            for target in [Target::Compute50, Target::Compute80] {
-                let expected = variant.spec().kernel.is_some_and(|kernel| kernel.targets.contains(&target));
-                assert_eq!(variant.ptx(Width::W4, target).is_some(), expected, "{variant} {target:?}");
-            }
+            assert_eq!(variant.wgsl().is_some(), variant.spec().kernel.is_some(), "{variant}");
         }
     }
 }

@@ -24,16 +24,24 @@ pub fn pattern_of(set: usize) -> Pattern {
     Pattern { seed: set as u64 }
 }
 
+/// Whether to stop in the middle; asked before every band.
+pub type Stopped<'a> = &'a dyn Fn() -> bool;
+
 /// Fills the source of every set with its pattern.
 ///
 /// # Errors
-/// [`BackendError`] if the device fails.
-pub fn fill_sources(workspace: &dyn Workspace, problem: &Problem, sets: usize) -> Result<(), BackendError> {
+/// [`VerifyError::Backend`] if the device fails, [`VerifyError::Stopped`] once `stopped` says so.
+pub fn fill_sources(
+    workspace: &dyn Workspace,
+    problem: &Problem,
+    sets: usize,
+    stopped: Stopped,
+) -> Result<(), VerifyError> {
     let width = problem.width().bytes();
     for set in 0..sets {
-        for_bands(problem, |offset, band| {
+        for_bands(problem, stopped, |offset, band| {
             pattern_of(set).fill(offset / width as u64, width, band);
-            workspace.write_source(set, offset, band)
+            Ok(workspace.write_source(set, offset, band)?)
         })?;
     }
     Ok(())
@@ -42,15 +50,17 @@ pub fn fill_sources(workspace: &dyn Workspace, problem: &Problem, sets: usize) -
 /// Compares the destination of `set` with what `moves` should have made of its source.
 ///
 /// # Errors
-/// [`VerifyError::Mismatch`] names the first wrong cell; [`VerifyError::Backend`] if the device fails.
+/// [`VerifyError::Mismatch`] names the first wrong cell; [`VerifyError::Backend`] if the device fails;
+/// [`VerifyError::Stopped`] once `stopped` says so.
 pub fn check_destination(
     workspace: &dyn Workspace,
     problem: &Problem,
     moves: Moves,
     set: usize,
+    stopped: Stopped,
 ) -> Result<(), VerifyError> {
     let check = Check { problem, moves, pattern: pattern_of(set) };
-    for_bands(problem, |offset, band| {
+    for_bands(problem, stopped, |offset, band| {
         workspace.read_destination(set, offset, band)?;
         let first = offset / problem.width().bytes() as u64;
         check.first_wrong(first, band).map_or(Ok(()), |(index, got)| Err(check.explain(set, index, got).into()))
@@ -58,10 +68,17 @@ pub fn check_destination(
 }
 
 /// Calls `visit` with every band of one side: its offset in bytes and a buffer of its length.
-fn for_bands<E>(problem: &Problem, mut visit: impl FnMut(u64, &mut [u8]) -> Result<(), E>) -> Result<(), E> {
+fn for_bands(
+    problem: &Problem,
+    stopped: Stopped,
+    mut visit: impl FnMut(u64, &mut [u8]) -> Result<(), VerifyError>,
+) -> Result<(), VerifyError> {
     let total = problem.side_bytes();
     let mut buffer = vec![0; total.min(BAND_BYTES as u64) as usize];
     for offset in (0..total).step_by(BAND_BYTES) {
+        if stopped() {
+            return Err(VerifyError::Stopped);
+        }
         let length = (total - offset).min(BAND_BYTES as u64) as usize;
         visit(offset, &mut buffer[..length])?;
     }
@@ -144,6 +161,9 @@ pub enum VerifyError {
     /// The device failed before it could be told.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// It was told to stop before it could be told.
+    #[error("stopped")]
+    Stopped,
 }
 
 /// A place in the destination.

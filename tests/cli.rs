@@ -47,10 +47,11 @@ fn bad_words_are_refused_and_the_valid_ones_listed() {
     refused(&bench(&["--device", "gpu"]), &["gpu", "cuda:0, vulkan:0"]);
     refused(&bench(&["--size", "4096"]), &["4096", "ROWSxCOLS"]);
     refused(&bench(&["--size", "18446744073709551616x1"]), &["18446744073709551615"]);
-    refused(&bench(&["--min-time", "0"]), &["more than 0"]);
+    refused(&bench(&["--min-time", "0"]), &["from 0.0001 to 3600"]);
     refused(&bench(&["--peak", "fast"]), &["GB/s"]);
     refused(&bench(&["--bounds-checks", "maybe"]), &["off, on, both"]);
     refused(&bench(&["--batch=-1"]), &["batch"]);
+    refused(&bench(&["--peak", "vulkan:0=10"]), &["vulkan:0", "not part of this run"]);
     refused(&cornerturn(&["benchmark"]), &["benchmark"]);
 }
 
@@ -124,6 +125,10 @@ fn an_output_that_cannot_be_written_is_found_out_before_measuring() {
     fs::write(&both, "kept").unwrap();
     let same = both.to_str().unwrap();
     refused(&bench(&["--json", same, "--csv", same]), &["named for two outputs"]);
+    // Also where it is not there yet, and under another spelling.
+    let (new, spelt) = (folder.path().join("new"), folder.path().join("./new"));
+    refused(&bench(&["--json", new.to_str().unwrap(), "--csv", spelt.to_str().unwrap()]), &["named for two outputs"]);
+    assert!(!new.exists());
     assert_eq!(fs::read_to_string(&both).unwrap(), "kept");
 }
 

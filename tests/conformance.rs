@@ -52,6 +52,17 @@ const SHAPES: &[(u64, u64, u64)] = &[
     (3, 2, 7),
     (5, 7, 3),
     (33, 31, 4),
+    // Around the larger tiles of `vectorized`, with rows that begin at any place in 16 bytes, on either side.
+    (127, 129, 1),
+    (128, 256, 1),
+    (129, 257, 1),
+    (144, 256, 1),
+    (143, 255, 2),
+    (257, 513, 2),
+    (130, 258, 3),
+    (272, 271, 2),
+    (61, 1000, 1),
+    (16, 16, 5),
 ];
 
 /// One on each side of where a dispatch has more than 65,535 workgroups along a dimension: tiles of 32 columns, and the
@@ -184,14 +195,15 @@ fn check(
     const SETS: usize = 2;
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let workspace = backend.workspace(problem, SETS).map_err(|error| text(&error))?;
-    verify::fill_sources(workspace.as_ref(), problem, SETS).map_err(|error| text(&error))?;
+    verify::fill_sources(workspace.as_ref(), problem, SETS, &|| false).map_err(|error| text(&error))?;
     let mut run = workspace.prepare(variant, options).map_err(|error| text(&error))?;
     for poison in POISON {
         workspace.poison(poison).map_err(|error| text(&error))?;
         run.run(NonZeroU32::new(SETS as u32).expect("two")).map_err(|error| text(&error))?;
         for set in 0..SETS {
             let moves = variant.spec().moves;
-            verify::check_destination(workspace.as_ref(), problem, moves, set).map_err(|error| text(&error))?;
+            verify::check_destination(workspace.as_ref(), problem, moves, set, &|| false)
+                .map_err(|error| text(&error))?;
         }
     }
     Ok(())

@@ -84,6 +84,28 @@ fn figures_follow_from_durations() {
 }
 
 #[test]
+fn launches_too_long_for_a_rotation_touch_fewer_sets_and_say_so() {
+    // 32 sets of a launch of 1 ms do not fit into four batches of 1 ms, but 4 do.
+    let device = Scripted::new("cuda:0", DeviceKind::Gpu, |_, _| Act::takes(1_000_000));
+    let rows = run(&device, &plan());
+    let naive = row(&rows, "naive");
+    assert_eq!((naive.launches, naive.sets, naive.cache_resident), (4, 4, Some(true)));
+}
+
+#[test]
+fn long_measurements_take_more_batches_not_longer_ones() {
+    let device = Scripted::new("cuda:0", DeviceKind::Gpu, |_, _| Act::takes(10_000_000));
+    let plan = Plan { min_time: Duration::from_secs(60), variants: vec![Variant::Naive], ..plan() };
+    let rows = run(&device, &plan);
+    let naive = row(&rows, "naive");
+    assert_eq!(
+        (naive.samples_s.len(), naive.launches),
+        (30, 224),
+        "30 batches of 2 s, in whole rotations over 32 sets"
+    );
+}
+
+#[test]
 fn the_slower_copy_does_not_make_the_ceiling() {
     let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| match variant {
         Variant::Memcpy => Act::takes(1000),
@@ -240,17 +262,20 @@ fn bounds_checks_are_an_axis_for_kernels_only() {
 #[test]
 fn an_interrupt_keeps_what_is_measured() {
     let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
-    let (_, steps) = run_until(&device, &plan(), u64::MAX);
+    let plan = Plan { variants: vec![Variant::Naive, Variant::Tiled, Variant::Padded], ..plan() };
+    let (_, steps) = run_until(&device, &plan, u64::MAX);
     let last = steps.last().unwrap();
     assert!(last.0 < last.1 && steps.windows(2).all(|pair| pair[0].0 < pair[1].0), "progress grows to its end");
     // 1 step fills, 5 prepare, then come rounds of 5: stop in the third.
-    let (rows, _) = run_until(&device, &plan(), 18);
+    let (rows, _) = run_until(&device, &plan, 18);
     let naive = row(&rows, "naive");
     assert_eq!((naive.status, naive.verified), (Status::Ok, true));
     assert!((2..=3).contains(&naive.samples_s.len()), "{}", naive.samples_s.len());
-    // Stopped before the first round, no row has anything to say but the one that is absent anyway.
-    let (rows, _) = run_until(&device, &plan(), 3);
-    assert!(rows.iter().all(|row| row.status == Status::Unsupported), "{rows:?}");
+    // Stopped before the first round, no row has anything to say.
+    let (rows, _) = run_until(&device, &plan, 3);
+    assert_eq!(rows, []);
+    // Nor if it is stopped while the buffers are filled.
+    assert_eq!(run_until(&device, &plan, 0).0, []);
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn row(status: Status) -> Row {
     Row {
         device: "vulkan:0".into(),
         variant: "transpose-crate".into(),
+        chosen: None,
         rows: 1024,
         cols: 2048,
         batch: 3,

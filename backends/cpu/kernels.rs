@@ -42,7 +42,8 @@ impl Cut {
     /// One task a thread; each destination row is gathered from a whole column.
     fn naive(rows: usize, cols: usize) -> Cut {
         let threads = rayon::current_num_threads();
-        let band = cols.div_ceil(threads);
+        // Long enough for any cache to be forgotten between its rows, short enough for its slices to take no memory.
+        let band = cols.div_ceil(threads).min(4096);
         // With fewer rows than threads, the rows are shared out.
         let segment = if cols < threads { rows.div_ceil(threads) } else { rows };
         Cut { band, segment, blocked: false }
@@ -76,14 +77,20 @@ fn transpose<E: bytemuck::Pod + Send + Sync, const SIDE: usize>(
         return;
     }
     let (rows, cols) = (problem.rows() as usize, problem.cols() as usize);
+    if rows == 1 || cols == 1 {
+        // A single row or column has its elements in the same order either way.
+        return copy(problem, source, destination);
+    }
     let cut = cut(rows, cols);
     let source: &[E] = bytemuck::cast_slice(source);
     let destination: &mut [E] = bytemuck::cast_slice_mut(destination);
     let matrices = destination.par_chunks_mut(rows * cols).zip(source.par_chunks(rows * cols));
     matrices.for_each(|(destination, source)| {
-        tasks(destination, rows, cut).into_par_iter().for_each(|mut task| match cut.blocked {
-            true => task.turn_blocks::<SIDE>(source, cols),
-            false => task.gather(source, cols),
+        bands(destination, rows, cut).for_each(|(first_row, band)| {
+            tasks(band, first_row, rows, cut).into_par_iter().for_each(|mut task| match cut.blocked {
+                true => task.turn_blocks::<SIDE>(source, cols),
+                false => task.gather(source, cols),
+            });
         });
     });
 }
@@ -96,16 +103,16 @@ struct Task<'a, E> {
     rows: Vec<&'a mut [E]>,
 }
 
-fn tasks<E>(destination: &mut [E], row_len: usize, cut: Cut) -> Vec<Task<'_, E>> {
-    let mut tasks = Vec::new();
-    for (band, rows) in destination.chunks_mut(row_len * cut.band).enumerate() {
-        let mut segments: Vec<_> = rows.chunks_mut(row_len).map(|row| row.chunks_mut(cut.segment)).collect();
-        for first in (0..row_len).step_by(cut.segment) {
-            let rows = segments.iter_mut().filter_map(Iterator::next).collect();
-            tasks.push(Task { first_row: band * cut.band, first, rows });
-        }
-    }
-    tasks
+/// The bands of a destination matrix, each with the number of its first row.
+fn bands<E: Send>(matrix: &mut [E], row_len: usize, cut: Cut) -> impl ParallelIterator<Item = (usize, &mut [E])> {
+    matrix.par_chunks_mut(row_len * cut.band).enumerate().map(move |(band, rows)| (band * cut.band, rows))
+}
+
+/// The tasks of one band. There are as many slices as rows and segments, and only for as long as the band is moved.
+fn tasks<E>(band: &mut [E], first_row: usize, row_len: usize, cut: Cut) -> Vec<Task<'_, E>> {
+    let mut segments: Vec<_> = band.chunks_mut(row_len).map(|row| row.chunks_mut(cut.segment)).collect();
+    let task = |first| Task { first_row, first, rows: segments.iter_mut().filter_map(Iterator::next).collect() };
+    (0..row_len).step_by(cut.segment).map(task).collect()
 }
 
 impl<E: bytemuck::Pod> Task<'_, E> {

@@ -56,6 +56,7 @@ impl TransposeBackend for Cpu {
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
+        let variant = self.choose(variant, problem);
         if let Presence::Absent(why) = variant.presence(Api::Cpu) {
             return Support::Unsupported(why.into());
         }
@@ -73,7 +74,7 @@ impl TransposeBackend for Cpu {
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
         let sets = (0..sets).map(|_| Set::new(problem.side_bytes())).collect::<Result<_, _>>()?;
-        Ok(Box::new(CpuWorkspace { problem: *problem, sets }))
+        Ok(Box::new(CpuWorkspace { cpu: self, problem: *problem, sets }))
     }
 }
 
@@ -108,12 +109,13 @@ fn out_of_memory_is_certain(bytes: u64) -> bool {
     system::available_bytes().is_some_and(|available| bytes > available)
 }
 
-struct CpuWorkspace {
+struct CpuWorkspace<'a> {
+    cpu: &'a Cpu,
     problem: Problem,
     sets: Vec<Set>,
 }
 
-impl Workspace for CpuWorkspace {
+impl Workspace for CpuWorkspace<'_> {
     fn write_source(&self, set: usize, offset: u64, bytes: &[u8]) -> Result<(), BackendError> {
         let mut source = self.sets[set].source.write().unwrap_or_else(PoisonError::into_inner);
         source[offset as usize..][..bytes.len()].copy_from_slice(bytes);
@@ -134,6 +136,7 @@ impl Workspace for CpuWorkspace {
     }
 
     fn prepare(&self, variant: Variant, _: RunOptions) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        let variant = self.cpu.choose(variant, &self.problem);
         let missing = || BackendError::Unsupported(format!("the CPU backend has no variant `{variant}`"));
         let kernel = kernels::find(variant).ok_or_else(missing)?;
         Ok(Box::new(CpuRun { workspace: self, kernel }))
@@ -141,7 +144,7 @@ impl Workspace for CpuWorkspace {
 }
 
 struct CpuRun<'a> {
-    workspace: &'a CpuWorkspace,
+    workspace: &'a CpuWorkspace<'a>,
     kernel: kernels::Kernel,
 }
 

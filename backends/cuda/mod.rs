@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
 use crate::device::{Api, DeviceInfo};
-use crate::kernel::{Kernel, Language, Target};
+use crate::kernel::Language;
 use crate::problem::Problem;
 use crate::variant::{Presence, Variant};
 
@@ -58,17 +58,6 @@ impl CudaBackend {
         Ok(opened)
     }
 
-    /// The newest target of `kernel` that the device has, or why it has none.
-    fn target(&self, kernel: Kernel) -> Result<Target, String> {
-        let (major, minor) = self.limits.compute_capability;
-        let runs = |target: &&Target| target.compute_capability() <= (major, minor);
-        kernel.targets.iter().filter(runs).max().copied().ok_or_else(|| {
-            let needed = kernel.targets.iter().min().map_or((0, 0), |target| target.compute_capability());
-            let (need_major, need_minor) = needed;
-            format!("the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}")
-        })
-    }
-
     /// The first limit of the device that stands against `variant` on `problem`.
     fn obstacle(&self, variant: Variant, problem: &Problem) -> Option<String> {
         if let Presence::Absent(reason) = variant.presence(Api::Cuda) {
@@ -81,8 +70,11 @@ impl CudaBackend {
         }
         let spec = variant.spec();
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
-        if let Err(reason) = self.target(kernel) {
-            return Some(reason);
+        if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
+            let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
+            return Some(format!(
+                "the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}"
+            ));
         }
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
         let shared = geometry.shared_bytes();
@@ -98,13 +90,16 @@ impl CudaBackend {
     }
 }
 
+/// What the PTX is compiled for.
+const MIN_COMPUTE_CAPABILITY: (u32, u32) = (5, 0);
+
 impl TransposeBackend for CudaBackend {
     fn device(&self) -> &DeviceInfo {
         &self.info
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
-        self.obstacle(variant, problem).map_or(Support::Supported, Support::Unsupported)
+        self.obstacle(self.choose(variant, problem), problem).map_or(Support::Supported, Support::Unsupported)
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {

@@ -12,7 +12,6 @@ use cudarc::driver::{CudaContext, CudaStream, result};
 use super::error::{self, failed};
 use crate::backend::BackendError;
 use crate::element::Width;
-use crate::kernel::Target;
 use crate::source;
 use crate::variant::Variant;
 
@@ -96,17 +95,17 @@ impl Opened {
         self.hung.load(Ordering::Relaxed)
     }
 
-    /// The kernel of `variant` for `width` from its PTX for `target`, loaded and compiled for the device if it is not
-    /// yet. The context must be current.
-    pub(super) fn function(&self, variant: Variant, width: Width, target: Target) -> Result<Function, BackendError> {
+    /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The context must be
+    /// current.
+    pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(&(variant, width)) {
             return Ok(module.function);
         }
-        let Some(ptx) = variant.ptx(width, target) else {
+        let Some(ptx) = variant.ptx(width) else {
             return Err(BackendError::Unsupported(format!("{variant} has no CUDA kernel")));
         };
-        let file = source::ptx_file(variant, width, target);
+        let file = source::ptx_file(variant, width);
         let module = load(variant, ptx, file)?;
         let function = module.function;
         modules.insert((variant, width), module);

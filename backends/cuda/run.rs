@@ -123,7 +123,6 @@ impl Work {
         let Some(kernel) = spec.kernel else {
             return Ok(Work::Memcpy);
         };
-        let target = workspace.backend.target(kernel).map_err(BackendError::Unsupported)?;
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
         let grid = kernel.grid(spec.moves, problem, Language::Cuda);
         // No more than the grid's limit, which is below 2³¹ on every device.
@@ -135,7 +134,7 @@ impl Work {
             Moves::Transpose => (problem.rows(), problem.cols()),
         };
         Ok(Work::Kernel(Kernel {
-            function: workspace.opened.function(variant, problem.width(), target)?,
+            function: workspace.opened.function(variant, problem.width())?,
             blocks: small(grid.blocks())?,
             block: (geometry.block_x, geometry.block_y, 1),
             rows,

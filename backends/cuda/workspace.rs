@@ -52,7 +52,7 @@ pub(super) struct Set {
 
 /// The sets of a workspace.
 pub(super) struct CudaWorkspace<'a> {
-    pub(super) backend: &'a CudaBackend,
+    backend: &'a CudaBackend,
     pub(super) problem: Problem,
     /// Bytes of each buffer that belong to the problem.
     pub(super) side_bytes: usize,
@@ -147,6 +147,7 @@ impl Workspace for CudaWorkspace<'_> {
     }
 
     fn prepare(&self, variant: Variant, _: RunOptions) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        let variant = self.backend.choose(variant, &self.problem);
         match self.backend.support(variant, &self.problem) {
             Support::Supported => Ok(Box::new(CudaRun::new(self, variant)?)),
             Support::Unsupported(reason) => Err(BackendError::Unsupported(reason)),

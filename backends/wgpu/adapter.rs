@@ -47,6 +47,7 @@ impl TransposeBackend for WgpuAdapter {
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
+        let variant = self.choose(variant, problem);
         let downlevel = self.adapter.get_downlevel_capabilities().flags;
         match limits::support(self.info.id.api, &self.limits, downlevel, variant, problem) {
             Support::Supported if variant.spec().kernel.is_some() && self.info.id.api == Api::Gl => {

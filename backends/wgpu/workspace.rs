@@ -6,7 +6,7 @@ use super::adapter::WgpuAdapter;
 use super::gpu::{Gpu, Held};
 use super::limits::buffer_bytes;
 use super::run::WgpuRun;
-use crate::backend::{BAND_BYTES, BackendError, PreparedRun, RunOptions, Workspace};
+use crate::backend::{BAND_BYTES, BackendError, PreparedRun, RunOptions, TransposeBackend, Workspace};
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -134,6 +134,7 @@ impl Workspace for WgpuWorkspace<'_> {
     }
 
     fn prepare(&self, variant: Variant, options: RunOptions) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        let variant = self.adapter.choose(variant, &self.problem);
         self.adapter.require(variant, &self.problem)?;
         let most = self.adapter.limits().max_compute_workgroups_per_dimension;
         Ok(Box::new(WgpuRun::new(

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use clap::ValueEnum;
 
 use super::Failure;
-use super::output::Output;
+use super::output::{self, Output};
 use super::parse::{self, PeakArg};
 use super::progress::Progress;
 use crate::backend::TransposeBackend;
@@ -32,11 +32,11 @@ use crate::variant::Variant;
 GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
 Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
 pub struct Args {
-    /// Devices to run on, such as cpu, cuda:0, vulkan:0, metal:0, dx12:0, gl:0 [default: all]
+    /// Devices to run on, separated by commas, such as cpu, cuda:0, vulkan:0, metal:0, dx12:0, gl:0 [default: all]
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     device: Vec<DeviceId>,
 
-    /// Matrix sizes [default: 4096x4096 on GPUs, 2048x2048 on CPUs, 1024x1024 on software devices]
+    /// Matrix sizes, separated by commas [default: 4096x4096 on GPUs, 2048x2048 on CPUs, 1024x1024 on software devices]
     #[arg(long, value_name = "ROWSxCOLS", value_delimiter = ',', value_parser = parse::size)]
     size: Vec<(u64, u64)>,
 
@@ -44,11 +44,11 @@ pub struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     batch: u64,
 
-    /// Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128
+    /// Element types, separated by commas: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "f32")]
     element: Vec<Element>,
 
-    /// Variants; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
+    /// Variants, separated by commas; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<Variant>,
 
@@ -92,11 +92,13 @@ enum BoundsChecks {
 /// Runs the benchmark and presents it.
 pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let plan = plan(args)?;
+    // Before there are temporary files to leave behind.
+    let stop = stop_on_interrupt()?;
     let outputs = Outputs::open(args)?;
     let discovery = backends::discover(&apis(&args.device));
     let chosen = choose(&args.device, &discovery)?;
+    check_peaks(&args.peak, &chosen)?;
     let targets = harness::targets(chosen, |id| user_peak(&args.peak, id));
-    let stop = stop_on_interrupt()?;
     let environment = environment(command);
     let mut progress = Progress::new(args.quiet);
     let rows =
@@ -111,10 +113,9 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
         interrupted: stop.load(Ordering::Relaxed),
     };
     // The table first: should a file fail to be written, the figures are still there to see.
-    if !args.quiet {
-        super::print(&report::table(&record));
-    }
+    let printed = if args.quiet { Ok(()) } else { super::print(&report::table(&record)) };
     outputs.write(&record).map_err(Failure::Run)?;
+    printed?;
     Ok(exit_code(&record))
 }
 
@@ -186,6 +187,15 @@ fn unknown_device(id: DeviceId, discovery: &Discovery) -> Failure {
     Failure::Input(format!("{message}; the devices here are {}", ids.join(", ")))
 }
 
+/// A peak for a device that does not run would be lost without a word, most likely for a slip of the pen.
+fn check_peaks(peaks: &[PeakArg], chosen: &[&dyn TransposeBackend]) -> Result<(), Failure> {
+    let here = |id: DeviceId| chosen.iter().any(|device| device.device().id == id);
+    match peaks.iter().filter_map(|peak| peak.device).find(|id| !here(*id)) {
+        Some(id) => Err(Failure::Input(format!("a peak is given for `{id}`, which is not part of this run"))),
+        None => Ok(()),
+    }
+}
+
 /// What the user gave for this very device, else for all.
 fn user_peak(peaks: &[PeakArg], id: DeviceId) -> Option<f64> {
     let last = |wanted: Option<DeviceId>| peaks.iter().rev().find(|peak| peak.device == wanted).map(|peak| peak.gbps);
@@ -198,9 +208,10 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let raised = Arc::clone(&stop);
     let handler = move || {
         if raised.swap(true, Ordering::Relaxed) {
+            output::remove_temporary_files();
             std::process::exit(130);
         }
-        eprintln!("stopping after this batch; once more to stop at once");
+        super::complain("stopping after this batch; once more to stop at once");
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot catch Ctrl-C: {error}")))?;
     Ok(stop)
@@ -235,10 +246,10 @@ impl Outputs {
     fn open(args: &Args) -> Result<Outputs, Failure> {
         let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
         let outputs = Outputs { json: open(&args.json)?, csv: open(&args.csv)?, markdown: open(&args.markdown)? };
-        let mut paths: Vec<&Path> =
-            [&outputs.json, &outputs.csv, &outputs.markdown].into_iter().flatten().map(Output::path).collect();
-        paths.sort();
-        match paths.windows(2).find(|pair| pair[0] == pair[1] && pair[0].is_file()) {
+        let all = [&outputs.json, &outputs.csv, &outputs.markdown];
+        let mut files: Vec<&Path> = all.into_iter().flatten().filter_map(Output::file).collect();
+        files.sort();
+        match files.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(Failure::Input(format!("{} is named for two outputs", pair[0].display()))),
             None => Ok(outputs),
         }

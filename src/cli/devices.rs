@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::Failure;
 use crate::backends::{self, Absent};
-use crate::device::{Api, Limit};
+use crate::device::{Api, DeviceKind, Limit};
 use crate::harness::{self, Target};
 use crate::report;
 
@@ -20,16 +20,16 @@ pub fn run() -> Result<ExitCode, Failure> {
         text += "not here\n";
         discovery.absent.iter().for_each(|absent| text += &describe_absent(absent));
     }
-    super::print(&text);
+    super::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn describe(target: &Target) -> String {
     let info = target.info();
     let kind = match info.kind {
-        crate::device::DeviceKind::Gpu => "GPU",
-        crate::device::DeviceKind::Software => "software device: a CPU that pretends to be a GPU",
-        crate::device::DeviceKind::Cpu => "CPU",
+        DeviceKind::Gpu => "GPU",
+        DeviceKind::Software => "software device: a CPU that pretends to be a GPU",
+        DeviceKind::Cpu => "CPU",
     };
     let unknown = || "not told by the API".to_string();
     let peak = target.peak.map(|peak| format!("{:.0} GB/s (source: {})", peak.gbps, report::peak_source(peak.source)));
@@ -41,7 +41,7 @@ fn describe(target: &Target) -> String {
         ("PCI", info.pci.clone().unwrap_or_else(unknown)),
         ("memory", info.memory_bytes.map_or_else(unknown, report::bytes)),
         ("cache", target.cache_bytes.map_or_else(unknown, report::bytes)),
-        ("peak", peak.unwrap_or_else(|| "unknown; give it with --peak".into())),
+        ("peak", peak.unwrap_or_else(|| no_peak(info.kind).into())),
         ("timer", format!("{} clock", info.timer)),
         ("limits", limits.join(", ")),
     ];
@@ -50,6 +50,13 @@ fn describe(target: &Target) -> String {
         text += &format!("    {name:<8}{}\n", report::escape(value));
     }
     text + "\n"
+}
+
+fn no_peak(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Software => "none: its memory is the host's",
+        _ => "unknown; bench takes it with --peak",
+    }
 }
 
 fn limit(limit: &Limit) -> String {

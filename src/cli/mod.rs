@@ -10,6 +10,7 @@ mod parse;
 mod progress;
 
 use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -61,12 +62,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Run(message)) => (1, message),
     };
-    eprintln!("error: {message}");
+    complain(&format!("error: {message}"));
     ExitCode::from(code)
 }
 
+/// Prints a line to standard error. Where that cannot be written, there is nobody left to tell.
+fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", crate::report::escape_lines(line));
+}
+
 /// Prints to standard output. A reader that went away is no error: `cornerturn devices | head -1` is fine.
-fn print(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stdout().write_all(text.as_bytes());
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Run(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }

@@ -1,8 +1,9 @@
 //! Output files: proven writable before anything is measured, written whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -15,8 +16,22 @@ pub struct Output {
 enum Sink {
     /// Written beside the target and renamed over it, so that the target is never half-written.
     Beside(NamedTempFile),
-    /// A pipe or a device, which cannot be renamed over.
-    Direct(File),
+    /// Written where it is: a pipe or a device cannot be renamed over, and a file with several names, or of somebody
+    /// else, would not be the same file afterwards.
+    InPlace(File),
+    /// Standard output or standard error, whatever is behind them.
+    Stream(Box<dyn Write>),
+}
+
+/// The temporary files of this process, for a second Ctrl-C, which ends it without cleaning up after itself.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what was not put in place yet.
+pub fn remove_temporary_files() {
+    for path in TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // It is gone already where it was put in place.
+        let _ = fs::remove_file(path);
+    }
 }
 
 impl Output {
@@ -29,15 +44,22 @@ impl Output {
     }
 
     fn try_open(path: &Path) -> io::Result<Output> {
-        // A link is followed: its target is what is to be replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if let Some(stream) = standard_stream(path) {
+            return Ok(Output { path: path.into(), sink: Sink::Stream(stream) });
+        }
+        let path = resolved(path)?;
         let sink = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            Ok(found) if !found.is_file() => Sink::Direct(OpenOptions::new().write(true).open(&path)?),
-            Ok(_) => {
-                // Replacing a file that the user may not write would work, and is not what was meant.
-                OpenOptions::new().append(true).open(&path)?;
-                Sink::Beside(beside(&path)?)
+            Ok(found) => {
+                // Not truncated: until there is something to write, what is there stays.
+                let file = OpenOptions::new().write(true).open(&path)?;
+                match beside(&path) {
+                    Ok(beside) if found.is_file() && same_after_renaming(&found, beside.as_file()) => {
+                        beside.as_file().set_permissions(found.permissions())?;
+                        Sink::Beside(beside)
+                    }
+                    _ => Sink::InPlace(file),
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Sink::Beside(beside(&path)?),
             Err(error) => return Err(error),
@@ -52,28 +74,88 @@ impl Output {
     pub fn write(self, text: &str) -> Result<(), String> {
         let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
         match self.sink {
-            Sink::Direct(mut file) => file.write_all(text.as_bytes()).map_err(failed),
+            Sink::Stream(mut stream) => stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).map_err(failed),
+            Sink::InPlace(file) => overwrite(file, text).map_err(failed),
             Sink::Beside(mut file) => {
                 file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-                file.persist(&self.path).map(drop).map_err(|error| failed(error.error))
+                // What cannot be renamed over (a file mounted into a container) may still be written where it is.
+                file.persist(&self.path).map(drop).or_else(|error| {
+                    let file = OpenOptions::new().write(true).open(&self.path).map_err(|_| failed(error.error))?;
+                    overwrite(file, text).map_err(failed)
+                })
             }
         }
     }
 
-    /// Where it goes.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The file that it goes to; `None` for what is no file, into which several outputs may go.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.sink {
+            Sink::Stream(_) => None,
+            _ => {
+                Some(&self.path).filter(|path| fs::metadata(path).is_ok_and(|found| found.is_file()) || !path.exists())
+            }
+        }
+        .map(PathBuf::as_path)
     }
+}
+
+/// The stream that a path stands for, whatever it is redirected to: opened anew, it would have a place of its own.
+fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
+    match path.to_str()? {
+        "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Box::new(io::stdout())),
+        "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => Some(Box::new(io::stderr())),
+        _ => None,
+    }
+}
+
+/// The path without links and other spellings: a link's target is what is to be replaced, and one file should have one
+/// name. Of a file that is not there yet, the folder is resolved.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(path), path.file_name()) {
+        (Ok(found), _) => Ok(found),
+        (Err(_), _) if path.is_symlink() => Err(io::Error::other("it is a link to what is not there")),
+        (Err(error), None) => Err(error),
+        (Err(_), Some(name)) => match fs::canonicalize(folder_of(path)) {
+            Ok(folder) => Ok(folder.join(name)),
+            Err(error) => Err(io::Error::new(error.kind(), format!("its folder: {error}"))),
+        },
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether a file that takes the place of `found` is the same to everyone: one name, and our own.
+#[cfg(unix)]
+fn same_after_renaming(found: &Metadata, new: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    found.nlink() == 1 && new.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (found.uid(), found.gid()))
+}
+
+#[cfg(not(unix))]
+fn same_after_renaming(_: &Metadata, _: &File) -> bool {
+    true
+}
+
+fn overwrite(mut file: File, text: &str) -> io::Result<()> {
+    // A pipe has no length to set.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    file.write_all(text.as_bytes())
 }
 
 /// A new file in the folder of `path`, with the permissions that a plain new file would have.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
     builder.prefix(".cornerturn-").suffix(".tmp");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    // The error as it comes names the temporary file, which is nobody's business.
+    let file = builder.tempfile_in(folder_of(path)).map_err(|error| io::Error::from(error.kind()))?;
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().into());
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -101,6 +183,29 @@ mod tests {
             let message = Output::open(path).err().unwrap();
             assert!(message.contains(&path.display().to_string()), "{message}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_stays_the_same_to_everyone() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("private"), "old").unwrap();
+        fs::set_permissions(path("private"), fs::Permissions::from_mode(0o600)).unwrap();
+        Output::open(&path("private")).unwrap().write("new").unwrap();
+        assert_eq!(fs::metadata(path("private")).unwrap().mode() & 0o777, 0o600);
+
+        fs::hard_link(path("private"), path("second name")).unwrap();
+        Output::open(&path("private")).unwrap().write("newer").unwrap();
+        assert_eq!(fs::read_to_string(path("second name")).unwrap(), "newer");
+
+        symlink("private", path("link")).unwrap();
+        Output::open(&path("link")).unwrap().write("n").unwrap();
+        assert!(path("link").is_symlink());
+        assert_eq!(fs::read_to_string(path("private")).unwrap(), "n");
+        symlink("nowhere", path("dangling")).unwrap();
+        assert!(Output::open(&path("dangling")).err().unwrap().contains("a link to what is not there"));
     }
 
     #[cfg(unix)]

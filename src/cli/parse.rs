@@ -19,10 +19,11 @@ pub fn size(text: &str) -> Result<(u64, u64), String> {
 
 /// Seconds, such as `0.25`.
 pub fn seconds(text: &str) -> Result<Duration, String> {
+    const LEAST: f64 = 1e-4;
     const MOST: f64 = 3600.0;
     match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= MOST => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(format!("`{text}` is no time; write seconds, more than 0 and at most {MOST}, such as 0.25")),
+        Ok(seconds) if (LEAST..=MOST).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("`{text}` is no time; write seconds from {LEAST} to {MOST}, such as 0.25")),
     }
 }
 
@@ -37,13 +38,15 @@ pub struct PeakArg {
 
 /// `GBPS` or `DEVICE=GBPS`, such as `cuda:0=4814`.
 pub fn peak(text: &str) -> Result<PeakArg, String> {
+    const LEAST: f64 = 0.001;
+    const MOST: f64 = 1e6;
     let (device, number) = match text.split_once('=') {
         Some((id, number)) => (Some(id.parse::<DeviceId>().map_err(|error| error.to_string())?), number),
         None => (None, text),
     };
     match number.parse::<f64>() {
-        Ok(gbps) if gbps > 0.0 && gbps.is_finite() => Ok(PeakArg { device, gbps }),
-        _ => Err(format!("`{number}` is no bandwidth; write GB/s, such as 4814 or cuda:0=4814")),
+        Ok(gbps) if (LEAST..=MOST).contains(&gbps) => Ok(PeakArg { device, gbps }),
+        _ => Err(format!("`{number}` is no bandwidth; write GB/s from {LEAST} to {MOST}, such as 4814 or cuda:0=4814")),
     }
 }
 

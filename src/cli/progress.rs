@@ -16,7 +16,7 @@ impl Progress {
         let shown = !quiet && std::io::stderr().is_terminal();
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {elapsed}  {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {elapsed_precise}  {wide_msg}") {
             bar.set_style(style);
         }
         Progress(bar)

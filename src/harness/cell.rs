@@ -6,9 +6,13 @@ use crate::backend::{BackendError, PreparedRun, RunOptions};
 use crate::device::TimerKind;
 use crate::timing::Timing;
 use crate::variant::Variant;
+use crate::verify::Stopped;
 
 /// Launches in one batch at the most; enough to make any clock's resolution vanish.
 const MAX_LAUNCHES: u32 = 1 << 16;
+
+/// How many times longer than asked a batch may be for the sake of a whole rotation.
+const LONGEST_ROTATION: f64 = 4.0;
 
 /// Samples below which no cell ends early.
 const MIN_SAMPLES: usize = 3;
@@ -25,6 +29,8 @@ pub enum Outcome {
 /// What is measured of one variant with one setting.
 pub struct Cell {
     pub variant: Variant,
+    /// What runs for it: another variant only for `auto`.
+    pub runs: Variant,
     /// The setting, on devices that have it and for variants that it touches.
     pub bounds_checks: Option<bool>,
     pub outcome: Option<Outcome>,
@@ -38,9 +44,10 @@ pub struct Cell {
 }
 
 impl Cell {
-    pub fn new(variant: Variant, bounds_checks: Option<bool>) -> Cell {
+    pub fn new(variant: Variant, runs: Variant, bounds_checks: Option<bool>) -> Cell {
         Cell {
             variant,
+            runs,
             bounds_checks,
             outcome: None,
             verified: [false; 2],
@@ -74,27 +81,40 @@ impl Cell {
     }
 
     /// Finds how many launches fill `batch_seconds`, warming the device up on the way: a batch is doubled until it
-    /// fills half of that time, then scaled. A whole number of rotations over the `sets` makes all batches alike.
+    /// fills half of that time, then scaled. A whole number of rotations over the `sets` makes all batches alike, and
+    /// one rotation is taken even if it is a few times longer than asked for: fewer would leave a part of the buffers
+    /// out, and the rest might stay in the cache.
     pub fn calibrate(
         &mut self,
         run: &mut dyn PreparedRun,
         batch_seconds: f64,
         sets: usize,
+        stopped: Stopped,
     ) -> Result<(), BackendError> {
         let mut launches = NonZeroU32::MIN;
         let seconds = loop {
             let seconds = run.run(launches)?.seconds();
-            if seconds >= batch_seconds / 2.0 || launches.get() >= MAX_LAUNCHES {
+            if seconds >= batch_seconds / 2.0 || launches.get() >= MAX_LAUNCHES || stopped() {
                 break seconds;
             }
             launches = launches.saturating_mul(NonZeroU32::new(2).unwrap_or(launches));
         };
-        let wanted = f64::from(launches.get()) * batch_seconds / seconds;
-        let wanted = (wanted.ceil().min(f64::from(MAX_LAUNCHES)) as u32).max(1);
+        let fitting = |wanted: f64| {
+            let count = f64::from(launches.get()) * wanted / seconds;
+            (count.ceil().min(f64::from(MAX_LAUNCHES)) as u32).max(1)
+        };
         let sets = sets as u32;
-        let whole = if wanted > sets { wanted.next_multiple_of(sets) } else { wanted };
+        let whole = match fitting(batch_seconds) {
+            enough if enough >= sets => enough.next_multiple_of(sets),
+            _ => fitting(LONGEST_ROTATION * batch_seconds).min(sets),
+        };
         self.launches = NonZeroU32::new(whole).unwrap_or(NonZeroU32::MIN);
         Ok(())
+    }
+
+    /// The sets that its batches touch: all, unless a launch is so long that a batch is not even one rotation.
+    pub fn sets_touched(&self, sets: usize) -> usize {
+        sets.min(self.launches.get() as usize)
     }
 
     /// Times one batch.
@@ -114,10 +134,10 @@ impl Cell {
         Ok(())
     }
 
-    /// Whether it has had `min_seconds` twice over in fewer rounds than planned: one launch takes longer than a batch
-    /// should.
+    /// Whether it has had `min_seconds` several times over in fewer rounds than planned: one launch takes longer than a
+    /// batch should.
     pub fn has_had_enough(&self, min_seconds: f64) -> bool {
         let spent = self.samples.iter().sum::<f64>() * f64::from(self.launches.get());
-        self.samples.len() >= MIN_SAMPLES && spent > 2.0 * min_seconds
+        self.samples.len() >= MIN_SAMPLES && spent > LONGEST_ROTATION * min_seconds
     }
 }

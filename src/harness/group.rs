@@ -2,19 +2,20 @@
 //! (clocks, temperature, other programs) drifts for all of them.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use super::cell::{Cell, Outcome};
 use super::{Plan, Progress, Target};
 use crate::backend::{BackendError, PreparedRun, Support, Workspace};
 use crate::problem::Problem;
 use crate::record::Row;
-use crate::verify::{self, POISON};
+use crate::verify::{self, POISON, Stopped, VerifyError};
 
 /// Buffers should be this many times the last-level cache, so that nothing of a set is left in it when its turn comes.
 const CACHE_MULTIPLE: u64 = 4;
 /// The cache to beat where no size is known: the largest of any consumer GPU's (AMD Infinity Cache).
 const UNKNOWN_CACHE_BYTES: u64 = 128 << 20;
+/// Longer batches tell no more, and nothing stops in the middle of one; a long measurement takes more of them.
+const LONGEST_BATCH_SECONDS: f64 = 2.0;
 /// Sets beyond which a problem is too small for rotation to be worth its memory and time.
 const MAX_SETS: u64 = 32;
 
@@ -25,21 +26,25 @@ pub struct Group<'a> {
     pub(super) target: &'a Target<'a>,
     pub(super) problem: Problem,
     pub(super) cells: Vec<Cell>,
-    min_time: Duration,
+    min_seconds: f64,
+    batch_seconds: f64,
     rounds: u32,
 }
 
 impl<'a> Group<'a> {
     pub fn new(target: &'a Target<'a>, problem: Problem, plan: &Plan) -> Group<'a> {
-        let mut group =
-            Group { target, problem, cells: Vec::new(), min_time: plan.min_time, rounds: plan.rounds.max(1) };
+        let min_seconds = plan.min_time.as_secs_f64();
+        let batch_seconds = (min_seconds / f64::from(plan.rounds.max(1))).min(LONGEST_BATCH_SECONDS);
+        let rounds = (min_seconds / batch_seconds).round() as u32;
+        let mut group = Group { target, problem, cells: Vec::new(), min_seconds, batch_seconds, rounds };
         for variant in plan.all_variants() {
+            let runs = target.backend.choose(variant, &problem);
             // The setting changes our shaders only, not the API's own copy.
-            let settings = match target.info().has_bounds_checks && variant.spec().kernel.is_some() {
+            let settings = match target.info().has_bounds_checks && runs.spec().kernel.is_some() {
                 true => plan.bounds_checks.iter().copied().map(Some).collect(),
                 false => vec![None],
             };
-            group.cells.extend(settings.into_iter().map(|setting| Cell::new(variant, setting)));
+            group.cells.extend(settings.into_iter().map(|setting| Cell::new(variant, runs, setting)));
         }
         group.cells.sort_by_key(|cell| cell.bounds_checks == Some(true));
         for cell in &mut group.cells {
@@ -64,8 +69,9 @@ impl<'a> Group<'a> {
     /// Measures all cells and returns the number of sets it was done with.
     fn measure(&mut self, progress: &mut Progress) -> usize {
         progress.next(&format!("{}: filling buffers", self.prefix()));
-        let (workspace, sets) = match self.workspace() {
+        let (workspace, sets) = match self.workspace(&progress.stop_flag()) {
             Ok(made) => made,
+            Err(VerifyError::Stopped) => return 0,
             Err(error) => {
                 self.cells.iter_mut().for_each(|cell| cell.fail(&error));
                 return 0;
@@ -78,7 +84,8 @@ impl<'a> Group<'a> {
         for (cell, run) in self.cells.iter_mut().zip(&mut runs) {
             if let Some(run) = run.as_deref_mut().filter(|_| cell.alive() && !cell.samples.is_empty()) {
                 progress.next(&format!("{prefix}: verifying {}", cell.label()));
-                match verify_run(cell, run, workspace, &self.problem, sets, POISON[1]) {
+                // Not to be stopped: without it, what was measured would not count.
+                match verify_run(cell, run, workspace, &self.problem, sets, POISON[1], &|| false) {
                     Ok(()) => cell.verified[1] = true,
                     Err(error) => cell.fail(error),
                 }
@@ -90,15 +97,21 @@ impl<'a> Group<'a> {
     /// Prepares and verifies every cell and sizes its batches; `None` for those that take no further part.
     fn ready<'w>(&mut self, workspace: &'w dyn Workspace, sets: usize, progress: &mut Progress) -> Vec<Run<'w>> {
         let prefix = self.prefix();
-        let batch_seconds = self.min_time.as_secs_f64() / f64::from(self.rounds);
+        let batch_seconds = self.batch_seconds;
         let problem = &self.problem;
         let mut ready = |cell: &mut Cell| {
             if !cell.alive() || progress.stopped() {
                 return None;
             }
             progress.next(&format!("{prefix}: {}", cell.label()));
-            let run = ready(cell, workspace, problem, sets, batch_seconds);
-            run.map_err(|error| cell.fail(error)).ok()
+            match ready(cell, workspace, problem, sets, batch_seconds, &progress.stop_flag()) {
+                Ok(run) => Some(run),
+                Err(VerifyError::Stopped) => None,
+                Err(error) => {
+                    cell.fail(error);
+                    None
+                }
+            }
         };
         self.cells.iter_mut().map(&mut ready).collect()
     }
@@ -109,16 +122,16 @@ impl<'a> Group<'a> {
     }
 
     /// Allocates and fills the buffers: as many sets as the cache demands, or fewer if they do not fit.
-    fn workspace(&self) -> Result<(Box<dyn Workspace + 'a>, usize), BackendError> {
+    fn workspace(&self, stopped: Stopped) -> Result<(Box<dyn Workspace + 'a>, usize), VerifyError> {
         let mut sets = self.sets_wanted();
         loop {
             match self.target.backend.workspace(&self.problem, sets) {
                 Ok(workspace) => {
-                    verify::fill_sources(workspace.as_ref(), &self.problem, sets)?;
+                    verify::fill_sources(workspace.as_ref(), &self.problem, sets, stopped)?;
                     return Ok((workspace, sets));
                 }
                 Err(BackendError::OutOfMemory { .. }) if sets > 1 => sets /= 2,
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }
@@ -138,7 +151,7 @@ impl<'a> Group<'a> {
     /// Times a batch of each cell in turn, until all have had their rounds.
     fn rounds(&mut self, runs: &mut [Run], progress: &mut Progress) {
         let prefix = self.prefix();
-        let min_seconds = self.min_time.as_secs_f64();
+        let min_seconds = self.min_seconds;
         for _ in 0..self.rounds {
             for (cell, run) in self.cells.iter_mut().zip(runs.iter_mut()) {
                 if progress.stopped() {
@@ -174,11 +187,12 @@ fn ready<'w>(
     problem: &Problem,
     sets: usize,
     batch_seconds: f64,
-) -> Result<Box<dyn PreparedRun + 'w>, verify::VerifyError> {
+    stopped: Stopped,
+) -> Result<Box<dyn PreparedRun + 'w>, VerifyError> {
     let mut run = workspace.prepare(cell.variant, cell.options())?;
-    verify_run(cell, run.as_mut(), workspace, problem, sets, POISON[0])?;
+    verify_run(cell, run.as_mut(), workspace, problem, sets, POISON[0], stopped)?;
     cell.verified[0] = true;
-    cell.calibrate(run.as_mut(), batch_seconds, sets)?;
+    cell.calibrate(run.as_mut(), batch_seconds, sets, stopped)?;
     Ok(run)
 }
 
@@ -190,9 +204,10 @@ fn verify_run(
     problem: &Problem,
     sets: usize,
     poison: u8,
-) -> Result<(), verify::VerifyError> {
+    stopped: Stopped,
+) -> Result<(), VerifyError> {
     workspace.poison(poison)?;
     run.run(NonZeroU32::new(sets as u32).unwrap_or(NonZeroU32::MIN))?;
     let moves = cell.variant.spec().moves;
-    (0..sets).try_for_each(|set| verify::check_destination(workspace, problem, moves, set))
+    (0..sets).try_for_each(|set| verify::check_destination(workspace, problem, moves, set, stopped))
 }

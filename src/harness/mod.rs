@@ -137,6 +137,12 @@ impl Progress<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// The same question, for those who get no more of this.
+    fn stop_flag(&self) -> impl Fn() -> bool + use<'_> {
+        let stop = self.stop;
+        move || stop.load(Ordering::Relaxed)
+    }
+
     /// Announces what comes next.
     fn next(&mut self, what: &str) {
         self.observer.step(self.done, self.total, what);

@@ -37,8 +37,8 @@ impl Group<'_> {
         };
         let gbps = row.bytes as f64 / summary.median / 1e9;
         let gpu = self.target.info().kind != DeviceKind::Software;
-        row.sets = sets;
-        row.cache_resident = self.target.cache_bytes.map(|_| sets as u64 * row.bytes < self.working_set_wanted());
+        row.sets = cell.sets_touched(sets);
+        row.cache_resident = self.target.cache_bytes.map(|_| row.sets as u64 * row.bytes < self.working_set_wanted());
         row.verified = cell.verified == [true; 2];
         row.median_s = Some(summary.median);
         row.min_s = Some(summary.min);
@@ -60,6 +60,7 @@ impl Group<'_> {
         Row {
             device: self.target.info().id.to_string(),
             variant: cell.variant.name().into(),
+            chosen: (cell.runs != cell.variant).then(|| cell.runs.name().into()),
             rows: self.problem.rows(),
             cols: self.problem.cols(),
             batch: self.problem.batch(),
@@ -93,7 +94,7 @@ impl Group<'_> {
         let ceiling_gbps = row.bytes as f64 / ceiling? / 1e9;
         let language = if self.target.info().id.api == Api::Cuda { Language::Cuda } else { Language::Wgsl };
         Some(limiter::limiter(&Evidence {
-            variant: cell.variant,
+            variant: cell.runs,
             problem: &self.problem,
             language,
             percent_of_copy: row.percent_of_copy?,

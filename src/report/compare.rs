@@ -31,7 +31,7 @@ pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnot
         if present.len() < 2 || present.iter().all(|row| counted(row).is_none()) {
             continue;
         }
-        let mut cells = vec![present[0].variant.clone(), present[0].element.clone()];
+        let mut cells = vec![present[0].label(), present[0].element.clone()];
         cells.extend(axes.size_cell(present[0]));
         cells.extend(found.iter().map(|row| row.map_or(NONE.into(), figure)));
         cells.extend(found[1..].iter().map(|row| relation(*row, found[0])));
@@ -74,7 +74,7 @@ fn lanes<'a>(hardware: &Hardware<'a>) -> Vec<Lane<'a>> {
 
 /// The rows that differ in nothing but device and setting.
 fn matches<'a>(hardware: &Hardware<'a>) -> Vec<Vec<&'a Row>> {
-    let key = |row: &Row| (row.rows, row.cols, row.batch, row.element.clone(), row.variant.clone());
+    let key = |row: &Row| (row.rows, row.cols, row.batch, row.element.clone(), row.label());
     let mut matches: Vec<Vec<&Row>> = Vec::new();
     for &row in &hardware.rows {
         match matches.iter_mut().find(|rows| key(rows[0]) == key(row)) {

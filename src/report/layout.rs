@@ -215,7 +215,7 @@ fn columns(axes: &Axes) -> Vec<Column> {
 fn cells(row: &Row, record: &Record, axes: &Axes, footnotes: &mut Footnotes) -> Vec<String> {
     let device = record.device(&row.device);
     let api = device.map_or(NONE, |device| &device.api);
-    let mut cells = vec![row.device.clone(), api.into(), row.variant.clone(), row.element.clone()];
+    let mut cells = vec![row.device.clone(), api.into(), row.label(), row.element.clone()];
     cells.extend(axes.size_cell(row));
     cells.extend(axes.bounds.then(|| setting(row.bounds_checks).into()));
     if row.status == Status::Ok {

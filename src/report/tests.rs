@@ -24,6 +24,7 @@ fn row(device: &str, variant: &str, gbps: f64) -> Row {
     Row {
         device: device.into(),
         variant: variant.into(),
+        chosen: None,
         rows: 4096,
         cols: 4096,
         batch: 1,
@@ -357,14 +358,14 @@ Notes:
 ";
 
 /// The rows as CSV.
-const CSV: &str = r#"device,variant,rows,cols,batch,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,device_name,device_api,device_driver,device_kind
-cuda:0,copy,4096,4096,1,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,Example GPU,cuda,example 1.2,gpu
-cuda:0,naive,4096,4096,1,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,Example GPU,cuda,example 1.2,gpu
-cuda:0,tiled,4096,4096,1,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,Example GPU,cuda,example 1.2,gpu
-vulkan:1,naive,4096,4096,1,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:1,padded,4096,4096,1,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:0,copy,4096,4096,1,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,Example GPU,vulkan,example 1.2,gpu
-vulkan:0,naive,4096,4096,1,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,Example GPU,vulkan,example 1.2,gpu
-vulkan:0,tiled,4096,4096,1,f32,false,failed,"wrong at 0:
+const CSV: &str = r#"device,variant,chosen,rows,cols,batch,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,device_name,device_api,device_driver,device_kind
+cuda:0,copy,,4096,4096,1,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,Example GPU,cuda,example 1.2,gpu
+cuda:0,naive,,4096,4096,1,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,Example GPU,cuda,example 1.2,gpu
+cuda:0,tiled,,4096,4096,1,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,Example GPU,cuda,example 1.2,gpu
+vulkan:1,naive,,4096,4096,1,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:1,padded,,4096,4096,1,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:0,copy,,4096,4096,1,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,Example GPU,vulkan,example 1.2,gpu
+vulkan:0,naive,,4096,4096,1,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,Example GPU,vulkan,example 1.2,gpu
+vulkan:0,tiled,,4096,4096,1,f32,false,failed,"wrong at 0:
 1",,,,100,,,,134217728,,,,2,false,false,,Example GPU,vulkan,example 1.2,gpu
 "#;

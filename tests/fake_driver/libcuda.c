@@ -218,7 +218,7 @@ API cuModuleGetFunction(void** function, void* module, const char* name) {
 API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** parameters, void** extra) {
     ENTER();
-    if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z != 256 || shared || extra) return 1;
+    if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z > 1024 || shared || extra) return 1;
     struct work work = {function, grid_x, *(unsigned*)parameters[4], *(unsigned*)parameters[5],
                         *(uint64_t*)parameters[0], *(uint64_t*)parameters[1], *(uint64_t*)parameters[2],
                         *(uint64_t*)parameters[3]};

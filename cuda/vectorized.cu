@@ -1,0 +1,302 @@
+// Transposes by accesses of 16 bytes throughout: the fast one.
+//
+// Moves: a block moves a tile of TILE_ROWS by TILE_COLS elements of one matrix, through shared memory. 16 bytes are a
+// vector, of VECTOR elements.
+//
+// Threads: on the read side a thread loads one vector from each of GROUP neighbouring source rows, a warp LANES vectors
+// along by 32 / LANES groups down, so that it reads whole lines of 128 bytes. What the thread then has of one column it
+// puts together in registers, as a piece of GROUP elements, 4 bytes for narrow elements and 16 for others, and stores
+// piece by piece to shared memory. On the write side a thread loads a vector of one column from there and stores it to
+// the destination row which that column is; neighbouring threads take neighbouring vectors of the row.
+//
+// Shared memory: shared[TILE_COLS][UNITS] of 16 bytes: the tile transposed, a row of it for each source column. Unit u
+// of row c lies at u ^ (c / VECTOR) % 8, and 8 units are a trip around the 32 banks of 4 bytes. Loads go along rows,
+// where that only reorders: no conflicts. Stores of pieces go down, from lane to lane by VECTOR columns, hence the
+// division. The hardware serves 16-byte stores 8 lanes at a time: 8 vectors along of the same u, at 8 different units.
+// It serves 4-byte stores 32 lanes at a time: 8 vectors along, at 8 different units, by 4 groups down, which are the 4
+// words of a unit. No width has conflicts.
+//
+// Launch: blocks of BLOCK_X threads, each moving 2 or 4 vectors; a one-dimensional grid of one block a tile, numbered
+// down the source's rows, then along, then matrix by matrix: what runs together writes along the same destination rows.
+//
+// Bounds: `src` and `dst` are aligned to 16 bytes, rows begin anywhere. A whole tile of aligned source rows is loaded
+// without a check. Of any other each wanted vector is loaded as the two aligned vectors that hold it, and taken out of
+// them in registers. These may hold elements of neighbouring rows, but none that lies outside the matrices: an aligned
+// vector that reaches beyond its matrix is replaced by another, and the few elements in it are loaded one by one. A
+// whole tile of aligned destination rows is stored without a check, any other by the aligned vectors inside it and, one
+// by one, the fewer than VECTOR elements before and after these. Each element is stored once. Every thread reaches the
+// barriers.
+
+#include "common.cuh"
+
+// Elements of a vector.
+constexpr unsigned int VECTOR = 16 / WIDTH;
+// Source rows of which a thread takes a vector each: enough for a word, or for a vector where that takes few registers.
+constexpr unsigned int GROUP = WIDTH < 4 ? 4 / WIDTH : VECTOR;
+// Vectors along a source row of the tile, and how many of them a warp takes.
+constexpr unsigned int ACROSS = TILE_COLS / VECTOR;
+constexpr unsigned int LANES = WIDTH < 4 ? 8 : 16;
+// Vectors along a destination row of the tile.
+constexpr unsigned int UNITS = TILE_ROWS / VECTOR;
+// How often a thread loads, and how often it stores.
+constexpr unsigned int LOADS = ACROSS * (TILE_ROWS / GROUP) / BLOCK_X;
+constexpr unsigned int STORES = TILE_COLS * UNITS / BLOCK_X;
+
+static_assert(BLOCK_Y == 1 && PITCH == TILE_COLS, "the tile is packed");
+static_assert(ACROSS % LANES == 0 && UNITS % 8 == 0, "whole warps, whole trips around the banks");
+static_assert(LOADS * GROUP == STORES && STORES * BLOCK_X * VECTOR == TILE_ROWS * TILE_COLS, "whole steps");
+
+// GROUP elements of one column.
+#if WIDTH < 4
+typedef unsigned int Piece;
+#else
+typedef uint4 Piece;
+#endif
+static_assert(sizeof(Piece) == GROUP * WIDTH, "a piece is one access");
+
+__shared__ uint4 shared[TILE_COLS][UNITS];
+
+// Where the tile has unit `unit` of a column.
+__device__ __forceinline__ uint4* unit_at(unsigned int col, unsigned int unit) {
+    return &shared[col][unit ^ col / VECTOR % 8];
+}
+
+// Where the tile has an element.
+__device__ __forceinline__ Unit* element_at(unsigned int col, unsigned int row) {
+    return reinterpret_cast<Unit*>(unit_at(col, row / VECTOR)) + row % VECTOR;
+}
+
+// Where the tile has the piece that begins at a row.
+__device__ __forceinline__ Piece* piece_at(unsigned int col, unsigned int row) {
+    return reinterpret_cast<Piece*>(element_at(col, row));
+}
+
+// Vectors that a thread has loaded.
+struct Loaded {
+    uint4 row[GROUP];
+};
+
+// Where in the tile a thread loads: the vector from column `col` on of each of the GROUP rows from `row` on.
+struct Spot {
+    unsigned int row;
+    unsigned int col;
+};
+
+__device__ __forceinline__ Spot spot(unsigned int step) {
+    const unsigned int item = threadIdx.x + step * BLOCK_X;
+    const unsigned int lane = item % 32;
+    const unsigned int warp = item / 32;
+    const unsigned int across = lane % LANES + LANES * (warp % (ACROSS / LANES));
+    const unsigned int down = lane / LANES + 32 / LANES * (warp / (ACROSS / LANES));
+    return {down * GROUP, across * VECTOR};
+}
+
+// Word `i` of a vector.
+__device__ __forceinline__ unsigned int word(const uint4& vector, unsigned int i) {
+    return i == 0 ? vector.x : i == 1 ? vector.y : i == 2 ? vector.z : vector.w;
+}
+
+// The piece of column `col` of the loaded vectors.
+__device__ __forceinline__ Piece piece(const Loaded& loaded, unsigned int col) {
+    const uint4(&row)[GROUP] = loaded.row;
+#if WIDTH == 1
+    // Each permute serves two columns or more; the compiler does the same one only once.
+    const unsigned int pairs = col % 4 < 2 ? 0x5140 : 0x7362;
+    const unsigned int upper = __byte_perm(word(row[0], col / 4), word(row[1], col / 4), pairs);
+    const unsigned int lower = __byte_perm(word(row[2], col / 4), word(row[3], col / 4), pairs);
+    return __byte_perm(upper, lower, col % 2 == 0 ? 0x5410 : 0x7632);
+#elif WIDTH == 2
+    return __byte_perm(word(row[0], col / 2), word(row[1], col / 2), col % 2 == 0 ? 0x5410 : 0x7632);
+#elif WIDTH == 4
+    return make_uint4(word(row[0], col), word(row[1], col), word(row[2], col), word(row[3], col));
+#elif WIDTH == 8
+    return make_uint4(
+        word(row[0], 2 * col), word(row[0], 2 * col + 1), word(row[1], 2 * col), word(row[1], 2 * col + 1));
+#else
+    return row[0];
+#endif
+}
+
+// Puts into the tile what a thread has loaded.
+__device__ __forceinline__ void put(const Loaded (&loaded)[LOADS]) {
+#pragma unroll
+    for (unsigned int step = 0; step < LOADS; step++) {
+        const Spot at = spot(step);
+#pragma unroll
+        for (unsigned int col = 0; col < VECTOR; col++) {
+            *piece_at(at.col + col, at.row) = piece(loaded[step], col);
+        }
+    }
+}
+
+// The vector that begins at element `shift` of two neighbouring vectors.
+__device__ __forceinline__ uint4 funnel(const uint4& low, const uint4& high, unsigned int shift) {
+    const unsigned int bytes = shift * WIDTH;
+    unsigned int words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+    for (unsigned int i = 0; i < 6; i++) {
+        words[i] = WIDTH <= 8 && (bytes & 8) != 0 ? words[i + 2] : words[i];
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < 5; i++) {
+        words[i] = WIDTH <= 4 && (bytes & 4) != 0 ? words[i + 1] : words[i];
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < 4; i++) {
+        // Takes the shift modulo 32 bits.
+        words[i] = WIDTH < 4 ? __funnelshift_r(words[i], words[i + 1], 8 * bytes) : words[i];
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// A block's tile: where its first element lies on either side, and how much of it lies inside the matrix.
+struct Tile {
+    Index from;
+    Index to;
+    unsigned int rows;
+    unsigned int cols;
+};
+
+// Loads a whole tile whose source rows are aligned.
+__device__ __forceinline__ void load_whole(const Unit* __restrict__ src, Index cols, const Tile& tile) {
+    Loaded loaded[LOADS];
+#pragma unroll
+    for (unsigned int step = 0; step < LOADS; step++) {
+        const Spot at = spot(step);
+        const Unit* from = src + tile.from + at.row * cols + at.col;
+#pragma unroll
+        for (unsigned int k = 0; k < GROUP; k++) {
+            loaded[step].row[k] = *reinterpret_cast<const uint4*>(from);
+            from += cols;
+        }
+    }
+    put(loaded);
+}
+
+// Loads a tile whose source rows begin anywhere, each vector from the two aligned ones that hold it. Every thread
+// loads, and what is not wanted from where it harms nobody: that costs less than asking each time. With NEAR_END no
+// vector after `last` is touched; without, there must be none to touch.
+template <bool NEAR_END>
+__device__ __forceinline__ void load_shifted(const Unit* __restrict__ src, Index cols, const Tile& tile, Index last) {
+    const uint4* const vectors = reinterpret_cast<const uint4*>(src);
+    Loaded loaded[LOADS];
+#pragma unroll
+    for (unsigned int step = 0; step < LOADS; step++) {
+        const Spot at = spot(step);
+        Index from = tile.from + at.row * cols + (at.col < tile.cols ? at.col : 0);
+#pragma unroll
+        for (unsigned int k = 0; k < GROUP; k++) {
+            const Index first = from / VECTOR;
+            loaded[step].row[k] = vectors[NEAR_END && first > last ? last : first];
+            from += cols;
+        }
+    }
+    // After all first vectors the second ones, which are neighbours' first ones mostly, and found in L1.
+#pragma unroll
+    for (unsigned int step = 0; step < LOADS && VECTOR > 1; step++) {
+        const Spot at = spot(step);
+        Index from = tile.from + at.row * cols + (at.col < tile.cols ? at.col : 0);
+#pragma unroll
+        for (unsigned int k = 0; k < GROUP; k++) {
+            const Index first = from / VECTOR;
+            const uint4 second = vectors[NEAR_END && first >= last ? last : first + 1];
+            loaded[step].row[k] = funnel(loaded[step].row[k], second, from % VECTOR);
+            from += cols;
+        }
+    }
+    put(loaded);
+}
+
+// Loads a tile that may be cut off by the matrix's edges, and whose source rows begin anywhere. The vector that begins
+// at `end` would reach beyond the matrix.
+__device__ __forceinline__ void load_any(const Unit* __restrict__ src, Index cols, const Tile& tile, Index end) {
+    // All branches go the same way for all threads.
+    if (tile.from + (TILE_ROWS - 1) * cols + TILE_COLS + VECTOR <= end) {
+        load_shifted<false>(src, cols, tile, 0);
+    } else if (end != 0) {
+        load_shifted<true>(src, cols, tile, end / VECTOR - 1);
+    }
+    // The elements from `end` on, of which a row has fewer than VECTOR, and only its last ones.
+    if (tile.from + (tile.rows - 1) * cols + tile.cols > end) {
+        __syncthreads();
+#pragma unroll 1
+        for (unsigned int item = threadIdx.x; item < tile.rows * VECTOR; item += BLOCK_X) {
+            const unsigned int row = item / VECTOR;
+            const unsigned int col = tile.cols - 1 - item % VECTOR;
+            const Index from = tile.from + row * cols + col;
+            if (item % VECTOR < tile.cols && from >= end) {
+                *element_at(col, row) = src[from];
+            }
+        }
+    }
+}
+
+// Stores a whole tile whose destination rows are aligned.
+__device__ __forceinline__ void store_whole(Unit* __restrict__ dst, Index rows, const Tile& tile) {
+    const unsigned int unit = threadIdx.x % UNITS;
+    const unsigned int col = threadIdx.x / UNITS;
+    Unit* to = dst + tile.to + col * rows + unit * VECTOR;
+#pragma unroll
+    for (unsigned int step = 0; step < STORES; step++) {
+        *reinterpret_cast<uint4*>(to) = *unit_at(col + step * (BLOCK_X / UNITS), unit);
+        to += BLOCK_X / UNITS * rows;
+    }
+}
+
+// Stores a tile that may be cut off by the matrix's edges, and whose destination rows begin anywhere.
+__device__ __forceinline__ void store_any(Unit* __restrict__ dst, Index rows, const Tile& tile) {
+    // The aligned vectors inside the tile.
+    uint4* const vectors = reinterpret_cast<uint4*>(dst);
+    const unsigned int unit = threadIdx.x % UNITS;
+#pragma unroll
+    for (unsigned int step = 0; step < STORES; step++) {
+        const unsigned int col = threadIdx.x / UNITS + step * (BLOCK_X / UNITS);
+        const Index to = tile.to + col * rows;
+        const unsigned int head = (0 - to) % VECTOR;
+        const unsigned int row = head + unit * VECTOR;
+        if (col < tile.cols && row + VECTOR <= tile.rows) {
+            const uint4 low = *unit_at(col, unit);
+            const uint4 high = head != 0 ? *unit_at(col, unit + 1) : low;
+            vectors[(to + row) / VECTOR] = funnel(low, high, head);
+        }
+    }
+
+    // The elements before and after these, VECTOR lanes to a row. Together they are so many, or none; only of a tile
+    // that is cut off there may be more, though fewer than twice as many.
+#pragma unroll 1
+    for (unsigned int item = threadIdx.x; VECTOR > 1 && item < tile.cols * VECTOR; item += BLOCK_X) {
+        const unsigned int col = item / VECTOR;
+        const Index to = tile.to + col * rows;
+        const unsigned int unaligned = (0 - to) % VECTOR;
+        const unsigned int head = unaligned < tile.rows ? unaligned : tile.rows;
+        const unsigned int tail = (tile.rows - head) % VECTOR;
+#pragma unroll 1
+        for (unsigned int edge = item % VECTOR; edge < head + tail; edge += VECTOR) {
+            const unsigned int row = edge < head ? edge : tile.rows - (head + tail) + edge;
+            dst[to + row] = *element_at(col, row);
+        }
+    }
+}
+
+// The bound keeps a thread to 40 registers, which is enough, for 1536 threads to share a multiprocessor.
+extern "C" __global__ void __launch_bounds__(BLOCK_X, 1536 / BLOCK_X) vectorized(
+    const Unit* __restrict__ src, Unit* __restrict__ dst, Index rows, Index cols, unsigned int across,
+    unsigned int down) {
+    const Place place = locate(rows, cols, across, down);
+    const Tile tile = {
+        place.matrix + place.row * cols + place.col, place.matrix + place.col * rows + place.row, place.rows,
+        place.cols};
+    // With aligned rows the matrices are aligned too, and so is every tile. The same way for all threads.
+    const bool whole = place.rows == TILE_ROWS && place.cols == TILE_COLS;
+    if (whole && cols % VECTOR == 0) {
+        load_whole(src, cols, tile);
+    } else {
+        load_any(src, cols, tile, (place.matrix + rows * cols) / VECTOR * VECTOR);
+    }
+    __syncthreads();
+    if (whole && rows % VECTOR == 0) {
+        store_whole(dst, rows, tile);
+    } else {
+        store_any(dst, rows, tile);
+    }
+}
