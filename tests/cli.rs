@@ -90,6 +90,9 @@ fn files_are_written_and_agree_with_the_table() {
     fs::write(&json, "an older run").unwrap();
     let output = bench(&["--element", "u8,c128", "--json", &json, "--csv", &csv, "--markdown", &markdown]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let schema = serde_json::from_str(include_str!("../docs/record.schema.json")).unwrap();
+    let written = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(jsonschema::validate(&schema, &written).map_err(|error| error.to_string()), Ok(()));
     let record = Record::read(Path::new(&json)).unwrap();
     assert_eq!(record.results.len(), 2 * cornerturn::variant::Variant::ALL.len());
     let measured = record.results.iter().filter(|row| row.status == Status::Ok);

@@ -26,6 +26,7 @@ pub struct Cpu {
 impl Cpu {
     /// The host's processor as the operating system describes it.
     pub fn new() -> Cpu {
+        ensure_threads();
         let threads = rayon::current_num_threads();
         let info = DeviceInfo {
             id: DeviceId::CPU,
@@ -41,6 +42,16 @@ impl Cpu {
             limits: vec![Limit { name: "threads", value: threads as u64, unit: "" }],
         };
         Cpu { info }
+    }
+}
+
+/// Where no thread can be had (a container's limit on processes), the thread pool would end the program on first use;
+/// a pool of the calling thread alone works there too.
+fn ensure_threads() {
+    if std::thread::Builder::new().spawn(|| ()).is_err() {
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+        // It fails only where a pool is there already.
+        let _ = alone.build_global();
     }
 }
 

@@ -116,15 +116,13 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let printed = if args.quiet { Ok(()) } else { super::print(&report::table(&record)) };
     outputs.write(&record).map_err(Failure::Run)?;
     printed?;
-    Ok(exit_code(&record))
+    Ok(ExitCode::from(exit_code(&record)))
 }
 
-fn exit_code(record: &Record) -> ExitCode {
-    match record.results.iter().any(|row| row.status == Status::Failed) {
-        _ if record.interrupted => ExitCode::from(130),
-        true => ExitCode::from(1),
-        false => ExitCode::SUCCESS,
-    }
+/// 130 for an interrupted run, 1 if a row failed, else 0.
+fn exit_code(record: &Record) -> u8 {
+    let failed = record.results.iter().any(|row| row.status == Status::Failed);
+    if record.interrupted { 130 } else { failed.into() }
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {
@@ -270,4 +268,27 @@ impl Outputs {
 
 fn write(output: Option<Output>, text: impl Fn() -> Result<String, String>) -> Result<(), String> {
     output.map_or(Ok(()), |output| output.write(&text()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record_of(statuses: &[Status], interrupted: bool) -> Record {
+        let file = include_str!("../../benches/results/nvidia-h200.json");
+        let mut record = Record::from_json(file, "nvidia-h200.json").unwrap();
+        record.results.truncate(statuses.len());
+        record.results.iter_mut().zip(statuses).for_each(|(row, status)| row.status = *status);
+        record.interrupted = interrupted;
+        record
+    }
+
+    #[test]
+    fn only_failures_and_interrupts_change_the_exit_code() {
+        use Status::{Failed, Ok, Suspect, Unsupported};
+        assert_eq!(exit_code(&record_of(&[Ok, Suspect, Unsupported], false)), 0);
+        assert_eq!(exit_code(&record_of(&[Ok, Failed, Ok], false)), 1);
+        assert_eq!(exit_code(&record_of(&[Ok, Failed], true)), 130);
+        assert_eq!(exit_code(&record_of(&[], false)), 0);
+    }
 }

@@ -86,18 +86,44 @@ fn agrees_with_status(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
     require(!ok || reason.is_none(), place("reason"), shown(reason), "null where the status is ok")?;
     let given = reason.is_some_and(|reason| !reason.is_empty());
     require(ok || given, place("reason"), shown(reason), "a reason where the status is not ok")?;
-    if row.status.has_figures() {
-        for (field, value) in
-            [("median_s", row.median_s), ("min_s", row.min_s), ("spread", row.spread), ("gbps", row.gbps)]
-        {
-            require(value.is_some(), place(field), "null", "a number where the status is ok or suspect")?;
-        }
-        require(row.timer.is_some(), place("timer"), "null", "a clock where the status is ok or suspect")?;
-        let samples = row.samples_s.len();
-        require(samples > 0, place("samples_s"), "empty", "not empty where the status is ok or suspect")?;
-        require(row.verified, place("verified"), row.verified, "true where the status is ok or suspect")
-    } else {
-        require(row.gbps.is_none(), place("gbps"), shown(row.gbps), "null where the status is not ok or suspect")?;
-        require(!row.verified, place("verified"), row.verified, "false where the status is not ok or suspect")
+    match row.status {
+        Status::Ok | Status::Suspect => has_figures(row, place),
+        Status::Failed => has_no_result(row, place),
+        Status::Unsupported => has_no_result(row, place).and_then(|()| was_not_run(row, place)),
     }
+}
+
+fn has_figures(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    let expected = "a number where the status is ok or suspect";
+    for (field, value) in [("median_s", row.median_s), ("min_s", row.min_s), ("spread", row.spread), ("gbps", row.gbps)]
+    {
+        require(value.is_some(), place(field), "null", expected)?;
+    }
+    require(row.timer.is_some(), place("timer"), "null", "a clock where the status is ok or suspect")?;
+    let samples = row.samples_s.len();
+    require(samples > 0, place("samples_s"), "empty", "not empty where the status is ok or suspect")?;
+    require(row.launches > 0, place("launches"), row.launches, "above zero where the status is ok or suspect")?;
+    require(row.sets > 0, place("sets"), row.sets, "above zero where the status is ok or suspect")?;
+    let peak = row.percent_of_peak;
+    let possible = row.status == Status::Suspect || peak.is_none_or(|percent| percent <= 100.0);
+    require(possible, place("percent_of_peak"), shown(peak), "at most 100 where the status is ok")?;
+    require(row.verified, place("verified"), row.verified, "true where the status is ok or suspect")
+}
+
+fn has_no_result(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    let expected = "null where the status is not ok or suspect";
+    let percents = [("percent_of_copy", row.percent_of_copy), ("percent_of_peak", row.percent_of_peak)];
+    for (field, value) in [("gbps", row.gbps)].into_iter().chain(percents) {
+        require(value.is_none(), place(field), shown(value), expected)?;
+    }
+    require(row.limiter.is_none(), place("limiter"), shown(row.limiter.as_ref()), expected)?;
+    require(!row.verified, place("verified"), row.verified, "false where the status is not ok or suspect")
+}
+
+fn was_not_run(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    let expected = "null where the status is unsupported";
+    require(row.samples_s.is_empty(), place("samples_s"), "not empty", "empty where the status is unsupported")?;
+    require(row.timer.is_none(), place("timer"), shown(row.timer), expected)?;
+    require(row.median_s.is_none(), place("median_s"), shown(row.median_s), expected)?;
+    require(row.min_s.is_none(), place("min_s"), shown(row.min_s), expected)
 }

@@ -89,7 +89,9 @@ impl Record {
         // The version first: the fields of another version would only give an error that hides the reason.
         let version: Version = parse(text, &origin)?;
         if version.schema != SCHEMA {
-            return Err(ReadError::Version { origin, found: version.schema });
+            // As much as a message needs, and nothing that a terminal would obey.
+            let found = version.schema.escape_debug().take(40).collect();
+            return Err(ReadError::Version { origin, found });
         }
         let record: Record = parse(text, &origin)?;
         match record.check() {
