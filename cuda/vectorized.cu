@@ -23,14 +23,21 @@
 // without a check. Of any other each wanted vector is loaded as the two aligned vectors that hold it, and taken out of
 // them in registers. These may hold elements of neighbouring rows, but none that lies outside the matrices: an aligned
 // vector that reaches beyond its matrix is replaced by another, and the few elements in it are loaded one by one. A
-// whole tile of aligned destination rows is stored without a check, any other by the aligned vectors inside it and, one
-// by one, the fewer than VECTOR elements before and after these. Each element is stored once. Every thread reaches the
-// barriers.
+// whole tile of aligned destination rows is stored without a check. Where they are not aligned, memory would pay for
+// each sector of 32 bytes that two blocks write parts of; `dst` is aligned to 32 bytes, as is all that CUDA allocates,
+// though only speed depends on that. So a sector inside a destination row belongs to the tile that has its first
+// element. What it has of the tile below is fetched from the source, into the places of those elements before the
+// tile's first sector that the tile above stores. Only at the ends of destination rows, which share a sector with the
+// next row, elements are stored one by one: those before the row's first sector, and the fewer than VECTOR ones after
+// its last vector. Rows that lie in one tile are stored by the vectors inside and, one by one, the fewer than VECTOR
+// elements before and after these. Each element is stored once. All threads of a block reach the same barriers.
 
 #include "common.cuh"
 
 // Elements of a vector.
 constexpr unsigned int VECTOR = 16 / WIDTH;
+// Elements of a sector, of which memory writes all or has to merge.
+constexpr unsigned int SECTOR = 32 / WIDTH;
 // Source rows of which a thread takes a vector each: enough for a word, or for a vector where that takes few registers.
 constexpr unsigned int GROUP = WIDTH < 4 ? 4 / WIDTH : VECTOR;
 // Vectors along a source row of the tile, and how many of them a warp takes.
@@ -243,37 +250,116 @@ __device__ __forceinline__ void store_whole(Unit* __restrict__ dst, Index rows, 
     }
 }
 
-// Stores a tile that may be cut off by the matrix's edges, and whose destination rows begin anywhere.
-__device__ __forceinline__ void store_any(Unit* __restrict__ dst, Index rows, const Tile& tile) {
-    // The aligned vectors inside the tile.
+// Replaces, in each column, the elements before the first sector of the destination by as many from below the tile, as
+// far as the matrix has them: `below` rows. So a column goes on at its own beginning.
+__device__ __forceinline__ void wrap(
+    const Unit* __restrict__ src, Index rows, Index cols, const Tile& tile, unsigned int below) {
+    // Neighbouring threads take neighbouring columns, each a vector of its own.
+#pragma unroll 1
+    for (unsigned int item = threadIdx.x; item < TILE_COLS * (SECTOR / VECTOR); item += BLOCK_X) {
+        const unsigned int col = item % TILE_COLS;
+        const unsigned int unit = item / TILE_COLS;
+        const unsigned int head = (0 - (tile.to + col * rows)) % SECTOR;
+        const unsigned int end = col >= tile.cols ? 0 : head < below ? head : below;
+        const unsigned int row = unit * VECTOR;
+        if (row >= end) {
+            continue;
+        }
+        const Unit* from = src + tile.from + (TILE_ROWS + row) * cols + col;
+#if WIDTH < 4
+        unsigned int loaded[VECTOR];
+#pragma unroll
+        for (unsigned int k = 0; k < VECTOR; k++) {
+            loaded[k] = row + k < end ? *from : 0;
+            from += cols;
+        }
+        const uint4 old = *unit_at(col, unit);
+        unsigned int words[4] = {old.x, old.y, old.z, old.w};
+#pragma unroll
+        for (unsigned int k = 0; k < VECTOR; k++) {
+            unsigned int& into = words[k * WIDTH / 4];
+#if WIDTH == 1
+            const unsigned int with = k % 4 == 0 ? 0x3214 : k % 4 == 1 ? 0x3240 : k % 4 == 2 ? 0x3410 : 0x4210;
+#else
+            const unsigned int with = k % 2 == 0 ? 0x3254 : 0x5410;
+#endif
+            into = row + k < end ? __byte_perm(into, loaded[k], with) : into;
+        }
+        *unit_at(col, unit) = make_uint4(words[0], words[1], words[2], words[3]);
+#else
+#pragma unroll
+        for (unsigned int k = 0; k < VECTOR; k++) {
+            if (row + k < end) {
+                *element_at(col, row + k) = *from;
+            }
+            from += cols;
+        }
+#endif
+    }
+}
+
+// Stores a tile that may be cut off by the matrix's edges, and whose destination rows begin anywhere. `left` says how
+// many rows there are from the tile's first one to the matrix's end; `first`, whether the tile has the matrix's first.
+__device__ __forceinline__ void store_any(
+    const Unit* __restrict__ src, Unit* __restrict__ dst, Index rows, Index cols, const Tile& tile, Index left,
+    bool first) {
+    // Destination rows that are aligned, or in one tile from end to end, are stored by the vectors inside the tile. All
+    // branches outside the loops go the same way for all threads.
+    const bool sectors = rows % VECTOR != 0 && rows > TILE_ROWS;
+    const unsigned int align = sectors ? SECTOR : VECTOR;
+
+    // The elements before the first sector, or vector.
+    if (rows % VECTOR != 0 && first) {
+#pragma unroll 1
+        for (unsigned int item = threadIdx.x; item < tile.cols * SECTOR; item += BLOCK_X) {
+            const unsigned int col = item / SECTOR;
+            const unsigned int row = item % SECTOR;
+            const Index to = tile.to + col * rows;
+            if (row < ((0 - to) & (align - 1)) && row < tile.rows) {
+                dst[to + row] = *element_at(col, row);
+            }
+        }
+    }
+
+    if (sectors && left > TILE_ROWS) {
+        const Index below = left - TILE_ROWS;
+        if (first) {
+            __syncthreads();
+        }
+        wrap(src, rows, cols, tile, below < SECTOR ? below : SECTOR);
+        __syncthreads();
+    }
+
+    // The vectors from there on, up to the end of the last sector or of the destination row.
     uint4* const vectors = reinterpret_cast<uint4*>(dst);
     const unsigned int unit = threadIdx.x % UNITS;
 #pragma unroll
     for (unsigned int step = 0; step < STORES; step++) {
         const unsigned int col = threadIdx.x / UNITS + step * (BLOCK_X / UNITS);
         const Index to = tile.to + col * rows;
-        const unsigned int head = (0 - to) % VECTOR;
+        const unsigned int head = (0 - to) & (align - 1);
         const unsigned int row = head + unit * VECTOR;
-        if (col < tile.cols && row + VECTOR <= tile.rows) {
-            const uint4 low = *unit_at(col, unit);
-            const uint4 high = head != 0 ? *unit_at(col, unit + 1) : low;
-            vectors[(to + row) / VECTOR] = funnel(low, high, head);
+        if (col < tile.cols && row + VECTOR <= left) {
+            const unsigned int at = row / VECTOR;
+            const uint4 low = *unit_at(col, at % UNITS);
+            const uint4 high = head % VECTOR != 0 ? *unit_at(col, (at + 1) % UNITS) : low;
+            vectors[(to + row) / VECTOR] = funnel(low, high, head % VECTOR);
         }
     }
 
-    // The elements before and after these, VECTOR lanes to a row. Together they are so many, or none; only of a tile
-    // that is cut off there may be more, though fewer than twice as many.
+    // The elements after these, where the destination row ends.
+    if (rows % VECTOR != 0 && left < TILE_ROWS + align) {
+        const unsigned int last = left;
 #pragma unroll 1
-    for (unsigned int item = threadIdx.x; VECTOR > 1 && item < tile.cols * VECTOR; item += BLOCK_X) {
-        const unsigned int col = item / VECTOR;
-        const Index to = tile.to + col * rows;
-        const unsigned int unaligned = (0 - to) % VECTOR;
-        const unsigned int head = unaligned < tile.rows ? unaligned : tile.rows;
-        const unsigned int tail = (tile.rows - head) % VECTOR;
-#pragma unroll 1
-        for (unsigned int edge = item % VECTOR; edge < head + tail; edge += VECTOR) {
-            const unsigned int row = edge < head ? edge : tile.rows - (head + tail) + edge;
-            dst[to + row] = *element_at(col, row);
+        for (unsigned int item = threadIdx.x; item < tile.cols * VECTOR; item += BLOCK_X) {
+            const unsigned int col = item / VECTOR;
+            const Index to = tile.to + col * rows;
+            const unsigned int head = (0 - to) & (align - 1);
+            const unsigned int tail = (to + last) % VECTOR;
+            if (head <= last && last <= TILE_ROWS + head && item % VECTOR < tail) {
+                const unsigned int row = last - tail + item % VECTOR;
+                dst[to + row] = *element_at(col, row % TILE_ROWS);
+            }
         }
     }
 }
@@ -297,6 +383,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1536 / BLOCK_X) vectorized
     if (whole && rows % VECTOR == 0) {
         store_whole(dst, rows, tile);
     } else {
-        store_any(dst, rows, tile);
+        store_any(src, dst, rows, cols, tile, rows - place.row, place.row == 0);
     }
 }
