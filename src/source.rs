@@ -62,11 +62,6 @@ pub fn cuda_defines(variant: Variant, width: Width) -> Option<Vec<String>> {
     Some(defines.map(|(name, value)| format!("-D{name}={value}")).collect())
 }
 
-/// The name of a kernel's entry point in CUDA: the variant's, as far as C allows.
-pub fn entry_point(variant: Variant) -> String {
-    variant.name().replace('-', "_")
-}
-
 /// The file that a variant's CUDA source lives in, relative to the package.
 pub fn cuda_file(variant: Variant) -> String {
     format!("cuda/{}.cu", variant.name())

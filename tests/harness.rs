@@ -29,8 +29,6 @@ impl Observer for StopAt<'_> {
             self.1.store(true, Ordering::Relaxed);
         }
     }
-
-    fn row(&mut self, _: &Row) {}
 }
 
 fn run_until(device: &Scripted, plan: &Plan, stop_at: u64) -> (Vec<Row>, Vec<(u64, u64)>) {

@@ -5,7 +5,6 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::harness::Observer;
-use crate::record::Row;
 
 /// Shows how far the harness is on standard error; nothing where that is no terminal.
 pub struct Progress(ProgressBar);
@@ -34,6 +33,4 @@ impl Observer for Progress {
         self.0.set_position(done);
         self.0.set_message(what.to_string());
     }
-
-    fn row(&mut self, _: &Row) {}
 }

@@ -87,9 +87,6 @@ impl Plan {
 pub trait Observer {
     /// `done` of `total` steps are done; `what` comes next.
     fn step(&mut self, done: u64, total: u64, what: &str);
-
-    /// A row is finished.
-    fn row(&mut self, row: &Row);
 }
 
 /// Runs `plan` on `targets` and returns the rows, in order of target, problem, setting and variant.
@@ -117,9 +114,7 @@ pub fn run(
         if progress.stopped() {
             break;
         }
-        let finished = group.run(&mut progress);
-        finished.iter().for_each(|row| progress.observer.row(row));
-        rows.extend(finished);
+        rows.extend(group.run(&mut progress));
     }
     Ok(rows)
 }
@@ -134,7 +129,7 @@ struct Progress<'a> {
 
 impl Progress<'_> {
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.stop_flag()()
     }
 
     /// The same question, for those who get no more of this.
