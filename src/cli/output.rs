@@ -50,17 +50,8 @@ impl Output {
         let path = resolved(path)?;
         let sink = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            Ok(found) => {
-                // Not truncated: until there is something to write, what is there stays.
-                let file = OpenOptions::new().write(true).open(&path)?;
-                match beside(&path) {
-                    Ok(beside) if found.is_file() && same_after_renaming(&found, beside.as_file()) => {
-                        beside.as_file().set_permissions(found.permissions())?;
-                        Sink::Beside(beside)
-                    }
-                    _ => Sink::InPlace(file),
-                }
-            }
+            // Not truncated: until there is something to write, what is there stays.
+            Ok(found) => replacing(&path, OpenOptions::new().write(true).open(&path)?, &found)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Sink::Beside(beside(&path)?),
             Err(error) => return Err(error),
         };
@@ -70,7 +61,8 @@ impl Output {
     /// Writes `text` and puts it in place.
     ///
     /// # Errors
-    /// A sentence that names the path and why not; what was there before is still there.
+    /// A sentence that names the path and why not. What was there before is still there, unless it had to be written in
+    /// place.
     pub fn write(self, text: &str) -> Result<(), String> {
         let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
         match self.sink {
@@ -89,13 +81,27 @@ impl Output {
 
     /// The file that it goes to; `None` for what is no file, into which several outputs may go.
     pub fn file(&self) -> Option<&Path> {
-        match &self.sink {
-            Sink::Stream(_) => None,
-            _ => {
-                Some(&self.path).filter(|path| fs::metadata(path).is_ok_and(|found| found.is_file()) || !path.exists())
-            }
+        let is_file = match &self.sink {
+            Sink::Beside(_) => true,
+            Sink::InPlace(file) => file.metadata().is_ok_and(|found| found.is_file()),
+            Sink::Stream(_) => false,
+        };
+        is_file.then_some(self.path.as_path())
+    }
+}
+
+/// How to replace what is at `path`, opened as `file`: by a new file where that makes no difference to anyone.
+fn replacing(path: &Path, file: File, found: &Metadata) -> io::Result<Sink> {
+    // Nothing is put beside a device: its folder is no place for files.
+    if !found.is_file() {
+        return Ok(Sink::InPlace(file));
+    }
+    match beside(path) {
+        Ok(beside) if same_after_renaming(found, beside.as_file()) => {
+            beside.as_file().set_permissions(found.permissions())?;
+            Ok(Sink::Beside(beside))
         }
-        .map(PathBuf::as_path)
+        _ => Ok(Sink::InPlace(file)),
     }
 }
 
