@@ -100,6 +100,7 @@ macro_rules! variants {
 
 const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
 const CPU_LIBRARY: Presence = Absent("a CPU library");
+const CUDA_LIBRARY: Presence = Absent("a CUDA library");
 
 variants! {
     /// The API's own copy: cuMemcpyDtoDAsync, copyBufferToBuffer, or memcpy.
@@ -154,6 +155,10 @@ variants! {
     /// Whichever of the transposes the shape, the width and the device call for; rows say which it was.
     Auto "auto" theirs {
         moves: Moves::Transpose, ceiling: false, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
+    }
+    /// cuBLAS's geam, the vendor's own transpose, where libcublas is found and elements have 4 or 8 bytes.
+    Geam "geam" theirs {
+        moves: Moves::Transpose, ceiling: false, kernel: None, cpu: CUDA_LIBRARY, wgpu: CUDA_LIBRARY, cuda: Present,
     }
     /// The `transpose` crate, single-threaded: what a Rust program uses on a CPU today.
     TransposeCrate "transpose-crate" theirs {

@@ -1,6 +1,6 @@
 //! The CUDA backend on drivers that are no drivers: a library that is missing, too old, incomplete or without a
 //! device has to be reported and never to panic, and one whose device is host memory has to run everything but the
-//! kernels themselves.
+//! kernels themselves. The same goes for cuBLAS beside it.
 //!
 //! Each case runs in a process of its own, this program again, whose loader finds the fake first: a process opens the
 //! driver only once.
@@ -40,16 +40,18 @@ mod linux {
     /// Says to this program that it is a case's own process, and which scene it is to play.
     const SCENE: &str = "CORNERTURN_FAKE_SCENE";
     const SOURCE: &str = include_str!("fake_driver/libcuda.c");
+    const CUBLAS_SOURCE: &str = include_str!("fake_driver/libcublas.c");
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 6] = [
+    const SCENES: [(&str, Scene); 7] = [
         ("list", list),
         ("transpose", transpose),
         ("errors", errors),
         ("allocate", allocate),
         ("prepare", prepare),
         ("run", run),
+        ("geam", geam),
     ];
 
     pub fn main() -> ExitCode {
@@ -152,11 +154,65 @@ mod linux {
                 "cuGraphInstantiate failed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED\n",
             ),
         ];
+        trials.extend(cublas());
         for width in Width::ALL {
             let play = Play { width, ..Play::scene("transpose") };
             trials.push(case(&format!("transpose::{width}"), play, ""));
         }
         libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    }
+
+    /// Cases of cuBLAS: where it is missing or incomplete, its row has a reason; what fails is an error.
+    fn cublas() -> [Trial; 8] {
+        let play = Play { width: Width::W4, ..Play::scene("geam") };
+        let call = "geam 4 B, op 1 0, m 3, n 5, 1 a + 0 b, ld 5 3 3, b is c\n";
+        [
+            case(
+                "cublas_missing",
+                Play { cublas: Cublas::Missing, ..play },
+                "unsupported: cuBLAS, libcublas.so or libcublas.so.12, cannot be opened: LD_LIBRARY_PATH has \
+                 to name its folder, in the CUDA toolkit or in pip's nvidia-cublas-cu12\n",
+            ),
+            case(
+                "cublas_incomplete",
+                Play { cublas: Cublas::Incomplete, ..play },
+                "unsupported: cuBLAS lacks 2 of the functions needed, such as cublasDgeam\n",
+            ),
+            // One call for each of two matrices.
+            case("cublas_calls", play, format!("create\n{call}{call}destroy\n")),
+            case("cublas_calls_doubles", Play { width: Width::W8, ..play }, {
+                let call = call.replace("4 B", "8 B");
+                format!("create\n{call}{call}destroy\n")
+            }),
+            case(
+                "cublas_create_fails",
+                Play { fake: &[("FAKE_FAIL", "cublasCreate_v2:3")], ..play },
+                "cublasCreate failed: CUBLAS_STATUS_ALLOC_FAILED\n",
+            ),
+            case(
+                "cublas_stream_fails",
+                Play { fake: &[("FAKE_FAIL", "cublasSetStream_v2:1")], ..play },
+                "cublasSetStream failed: CUBLAS_STATUS_NOT_INITIALIZED\ncreate\ndestroy\n",
+            ),
+            case(
+                "cublas_call_fails",
+                Play { fake: &[("FAKE_FAIL", "cublasSgeam:14")], ..play },
+                "cublasSgeam failed: CUBLAS_STATUS_INTERNAL_ERROR\ncreate\ndestroy\n",
+            ),
+            case(
+                "cublas_launch_fails",
+                Play { fake: &[("FAKE_FAIL", "cuLaunchKernel:719")], ..play },
+                format!("cublasSgeam failed: CUBLAS_STATUS_EXECUTION_FAILED\ncreate\n{call}destroy\n"),
+            ),
+        ]
+    }
+
+    /// What there is of cuBLAS.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Cublas {
+        Whole,
+        Incomplete,
+        Missing,
     }
 
     /// A scene, the driver it runs on, and what the driver does.
@@ -165,12 +221,13 @@ mod linux {
         scene: &'static str,
         defines: &'static [&'static str],
         fake: &'static [(&'static str, &'static str)],
+        cublas: Cublas,
         width: Width,
     }
 
     impl Play {
         fn scene(scene: &'static str) -> Play {
-            Play { scene, defines: &[], fake: &[], width: Width::W1 }
+            Play { scene, defines: &[], fake: &[], cublas: Cublas::Whole, width: Width::W1 }
         }
     }
 
@@ -185,7 +242,7 @@ mod linux {
                 };
             }
             let folder = tempfile::tempdir()?;
-            build(folder.path(), play.defines)?;
+            build(folder.path(), play.defines, play.cublas)?;
             let output = Command::new(env::current_exe()?)
                 .env(SCENE, play.scene)
                 .env("LD_LIBRARY_PATH", folder.path())
@@ -214,29 +271,50 @@ mod linux {
         })
     }
 
-    /// Compiles the driver into `folder`, under both names by which it is looked for.
-    fn build(folder: &Path, defines: &[&str]) -> Result<(), Failed> {
-        let library = folder.join("libcuda.so.1");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_driver/libcuda.c");
-        let mut cc = Command::new("cc");
-        cc.args(["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]).args(defines);
-        let output = cc.arg("-o").arg(&library).arg(source).output()?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    /// Compiles the driver and cuBLAS into `folder`, under the names by which they are looked for.
+    fn build(folder: &Path, defines: &[&str], cublas: Cublas) -> Result<(), Failed> {
+        let driver = folder.join("libcuda.so.1");
+        compile("libcuda.c", &driver, defines)?;
+        fs::copy(driver, folder.join("libcuda.so"))?;
+        let cublas_file = folder.join("libcublas.so");
+        let here = format!("-L{}", folder.display());
+        match cublas {
+            // A driver without functions has none for cuBLAS to call either, which nothing is to notice.
+            Cublas::Whole => compile("libcublas.c", &cublas_file, &[&here, "-lcuda"])?,
+            Cublas::Incomplete => compile("libcublas.c", &cublas_file, &["-DNO_GEAM"])?,
+            // Files that cannot be opened hide a cuBLAS of this machine under whatever name.
+            Cublas::Missing => {
+                for name in cudarc::get_lib_name_candidates("cublas") {
+                    fs::write(folder.join(name), "")?;
+                }
+            }
         }
-        fs::copy(&library, folder.join("libcuda.so"))?;
         Ok(())
     }
 
-    /// The fake has what the backend says it calls and nothing else, so that `transpose` would panic if it called more.
+    /// Compiles `source` into a shared library.
+    fn compile(source: &str, library: &Path, arguments: &[&str]) -> Result<(), Failed> {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_driver").join(source);
+        let mut cc = Command::new("cc");
+        cc.args(["-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-w", "-o"]).arg(library).arg(source);
+        let output = cc.args(arguments).output()?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+        }
+    }
+
+    /// The fakes have what the backend says it calls and nothing else, so that `transpose` would panic if it called more.
     fn symbols() -> Result<(), Failed> {
         let name = |line: &'static str| line.strip_prefix("API ")?.split('(').next();
-        let fake: BTreeSet<&str> = SOURCE.lines().filter_map(name).collect();
-        let called: BTreeSet<&str> = cuda::SYMBOLS.into_iter().collect();
-        if fake == called {
-            return Ok(());
+        for (source, symbols) in [(SOURCE, &cuda::SYMBOLS[..]), (CUBLAS_SOURCE, &cuda::CUBLAS_SYMBOLS[..])] {
+            let fake: BTreeSet<&str> = source.lines().filter_map(name).collect();
+            let called: BTreeSet<&str> = symbols.iter().copied().collect();
+            if fake != called {
+                return Err(format!("on one side only: {:?}", fake.symmetric_difference(&called)).into());
+            }
         }
-        Err(format!("on one side only: {:?}", fake.symmetric_difference(&called)).into())
+        Ok(())
     }
 
     fn list() {
@@ -274,7 +352,13 @@ mod linux {
         let problem = Problem::new(37, 70, 2, Element::of_width(width)).expect("a problem");
         let present = Variant::ALL.iter().filter(|variant| variant.spec().cuda == Presence::Present);
         for &variant in present {
+            if variant == Variant::Geam && !matches!(width, Width::W4 | Width::W8) {
+                assert!(matches!(device.support(variant, &problem), Support::Unsupported(_)));
+                continue;
+            }
             assert_eq!(device.support(variant, &problem), Support::Supported);
+            // cuBLAS has a launch of its own for each matrix.
+            let each = if variant == Variant::Geam { 2 } else { 1 };
             let workspace = device.workspace(&problem, SETS).expect("a workspace");
             let side = problem.side_bytes() as usize;
             let (mut sources, mut read) = (vec![vec![0; side]; SETS], vec![0; side]);
@@ -292,7 +376,7 @@ mod linux {
             for (count, sets_done) in [(1, 1), (2, 2), (63, SETS), (64, SETS), (200, SETS), (1, SETS)] {
                 let timing = run.run(launches(count)).expect("run");
                 assert!(matches!(timing, Timing::Device(_)), "{timing:?}");
-                expected_launches += count as usize;
+                expected_launches += each * count as usize;
                 let after = log().lines().filter(|line| line.starts_with("launch")).count();
                 assert_eq!(after - before, expected_launches, "{variant} {count}");
                 for (set, source) in sources.iter().enumerate() {
@@ -310,6 +394,7 @@ mod linux {
             assert_eq!(count(made), count(undone), "{made} and {undone}");
         }
         assert_eq!(count("retain"), 1);
+        assert!(count("create") == count("destroy") && count("create") == count("use"), "{log}");
     }
 
     fn moved(problem: &Problem, variant: Variant, source: &[u8]) -> Vec<u8> {
@@ -360,6 +445,34 @@ mod linux {
         let device = device();
         let workspace = device.workspace(&problem, 2).expect("a workspace");
         println!("{}", workspace.prepare(Variant::Naive, RunOptions::default()).err().expect("not prepared"));
+    }
+
+    /// What cuBLAS is asked for, after the reason or the error if there is one.
+    fn geam() {
+        let bytes: usize = env::var("FAKE_WIDTH").expect("a width").parse().expect("a number");
+        let element = if bytes == 8 { Element::F64 } else { Element::F32 };
+        let problem = Problem::new(3, 5, 2, element).expect("a problem");
+        let device = device();
+        if let Support::Unsupported(reason) = device.support(Variant::Geam, &problem) {
+            println!("unsupported: {reason}");
+        }
+        // `auto` never stands for it.
+        assert_ne!(device.choose(Variant::Auto, &problem), Variant::Geam);
+        let workspace = device.workspace(&problem, 1).expect("a workspace");
+        let prepared = workspace.prepare(Variant::Geam, RunOptions::default());
+        match prepared.map(|mut run| run.run(launches(1))) {
+            Err(BackendError::Unsupported(_)) | Ok(Ok(_)) => {}
+            Err(error) | Ok(Err(error)) => println!("{error}"),
+        }
+        drop(workspace);
+        drop(device);
+        let log = log();
+        let last = |word: &str| log.lines().filter_map(|line| line.strip_prefix(word)).next_back().map(str::to_owned);
+        assert!(last("use ").is_none_or(|stream| last("stream ") == Some(stream)), "{log}");
+        for line in log.lines().filter(|line| ["create", "geam", "destroy"].contains(&line.split(' ').next().unwrap()))
+        {
+            println!("{line}");
+        }
     }
 
     fn run() {

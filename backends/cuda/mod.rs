@@ -7,11 +7,13 @@
 //! | `open` | a context with a stream and the kernels loaded so far, made when first needed |
 //! | `workspace` | buffers |
 //! | `run` | launches, graphs and events |
+//! | `geam` | cuBLAS's transpose, and whether the library is there |
 //! | `error` | the driver's errors as this crate's |
 
 mod discovery;
 mod driver;
 mod error;
+mod geam;
 mod open;
 mod run;
 mod workspace;
@@ -26,6 +28,7 @@ use crate::variant::{Presence, Variant};
 
 pub use discovery::discover;
 pub use driver::SYMBOLS;
+pub use geam::CUBLAS_SYMBOLS;
 
 use discovery::Limits;
 use open::Opened;
@@ -69,6 +72,9 @@ impl CudaBackend {
             return Some(format!("source and destination take {needed} B, the device has {memory} B of memory"));
         }
         let spec = variant.spec();
+        if variant == Variant::Geam && !problem.is_empty() {
+            return geam::obstacle(problem);
+        }
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
         if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
             let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
@@ -176,6 +182,21 @@ mod tests {
         let old = Limits { compute_capability: (3, 7), ..LIMITS };
         let text = reason(old, Variant::Padded, problem(1, 1, 1, Element::U8));
         assert_eq!(text, "the device has compute capability 3.7, the kernel needs 5.0");
+    }
+
+    #[test]
+    fn cublas_takes_some_widths_few_matrices_and_32_bit_sides() {
+        let geam = |rows, cols, batch, element| {
+            reason(LIMITS, Variant::Geam, Problem::new(rows, cols, batch, element).unwrap())
+        };
+        assert_eq!(geam(3, 4, 1, Element::F16), "cuBLAS transposes elements of 4 and 8 bytes, these have 2");
+        assert_eq!(
+            geam(3, 4, 65, Element::C64),
+            "cuBLAS transposes one matrix a call, and 65 calls a launch are more than 64"
+        );
+        let (long, text) = (1 << 31, "the matrix has 2147483648");
+        assert_eq!(geam(long, 1, 1, Element::F32), format!("{text} rows, cuBLAS takes 2147483647"));
+        assert_eq!(geam(1, long, 1, Element::F64), format!("{text} columns, cuBLAS takes 2147483647"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{self, CUjit_option};
 use cudarc::driver::{CudaContext, CudaStream, result};
 
 use super::error::{self, failed};
+use super::geam;
 use crate::backend::BackendError;
 use crate::element::Width;
 use crate::source;
@@ -31,10 +32,11 @@ unsafe impl Send for Module {}
 /// A device whose context is open. Everything of it that lives on the device is gone when this is dropped.
 pub(super) struct Opened {
     modules: Mutex<HashMap<(Variant, Width), Module>>,
+    cublas: Mutex<Option<geam::Handle>>,
     /// A device that did not finish in time may never do so.
     hung: AtomicBool,
     turn: Mutex<()>,
-    // Dropped after the modules are unloaded, in this order.
+    // Dropped after the modules are unloaded and the handle is destroyed, in this order.
     pub(super) stream: Arc<CudaStream>,
     pub(super) context: Arc<CudaContext>,
 }
@@ -54,6 +56,7 @@ impl Opened {
         let stream = context.new_stream().map_err(cannot("cuStreamCreate"))?;
         Ok(Opened {
             modules: Mutex::new(HashMap::new()),
+            cublas: Mutex::new(None),
             hung: AtomicBool::new(false),
             turn: Mutex::new(()),
             stream,
@@ -111,6 +114,17 @@ impl Opened {
         modules.insert((variant, width), module);
         Ok(function)
     }
+
+    /// The handle of cuBLAS for the stream, made if it is not yet. The context must be current, and cuBLAS there.
+    pub(super) fn cublas(&self) -> Result<geam::Handle, BackendError> {
+        let mut slot = self.cublas.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = *slot {
+            return Ok(handle);
+        }
+        let handle = geam::Handle::new(&self.stream)?;
+        *slot = Some(handle);
+        Ok(handle)
+    }
 }
 
 impl Drop for Opened {
@@ -123,6 +137,10 @@ impl Drop for Opened {
             // SAFETY: loaded in this context, unloaded only here, and no launch is left that uses it: every run waits
             // for its launches or gives the device up. There is nothing to do about an error.
             let _ = unsafe { result::module::unload(module.module) };
+        }
+        if let Some(handle) = self.cublas.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            // SAFETY: made in this context, which is current, and as above no run is left that uses it.
+            unsafe { handle.destroy() };
         }
     }
 }

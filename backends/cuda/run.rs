@@ -7,10 +7,11 @@ use std::ffi::c_void;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstream, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaGraph, result};
 
 use super::error::failed;
+use super::geam::Geam;
 use super::open::Function;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
@@ -29,6 +30,8 @@ enum Work {
     Memcpy,
     /// A kernel of ours.
     Kernel(Kernel),
+    /// cuBLAS's transpose.
+    Geam(Geam),
 }
 
 /// A kernel and its launch, but for the buffers.
@@ -118,11 +121,34 @@ fn pause(waited: Duration) -> Duration {
 
 impl Work {
     fn new(workspace: &CudaWorkspace<'_>, variant: Variant) -> Result<Work, BackendError> {
+        match variant {
+            Variant::Memcpy => Ok(Work::Memcpy),
+            Variant::Geam => Ok(Work::Geam(Geam::new(workspace.opened.cublas()?, &workspace.problem)?)),
+            _ => Ok(Work::Kernel(Kernel::new(workspace, variant)?)),
+        }
+    }
+
+    /// Puts one launch on the workspace's stream. The context must be current.
+    fn enqueue(&self, workspace: &CudaWorkspace<'_>, source: u64, destination: u64) -> Result<(), BackendError> {
+        let stream = workspace.opened.stream.cu_stream();
+        match self {
+            // SAFETY: both buffers have at least so many bytes and live until the run is over or the device given up.
+            Work::Memcpy => unsafe { result::memcpy_dtod_async(destination, source, workspace.side_bytes, stream) }
+                .map_err(failed("cuMemcpyDtoDAsync")),
+            // SAFETY: the function was loaded and the grid computed for the workspace, whose buffers live as above.
+            Work::Kernel(kernel) => unsafe { kernel.enqueue(stream, source, destination) },
+            // SAFETY: the buffers hold the problem that it was made for and live as above.
+            Work::Geam(geam) => unsafe { geam.enqueue(source, destination) },
+        }
+    }
+}
+
+impl Kernel {
+    fn new(workspace: &CudaWorkspace<'_>, variant: Variant) -> Result<Kernel, BackendError> {
         let problem = &workspace.problem;
         let spec = variant.spec();
-        let Some(kernel) = spec.kernel else {
-            return Ok(Work::Memcpy);
-        };
+        let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
+        let kernel = spec.kernel.ok_or_else(missing)?;
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
         let grid = kernel.grid(spec.moves, problem, Language::Cuda);
         // No more than the grid's limit, which is below 2³¹ on every device.
@@ -133,7 +159,7 @@ impl Work {
             Moves::Copy => (1, problem.elements()),
             Moves::Transpose => (problem.rows(), problem.cols()),
         };
-        Ok(Work::Kernel(Kernel {
+        Ok(Kernel {
             function: workspace.opened.function(variant, problem.width())?,
             blocks: small(grid.blocks())?,
             block: (geometry.block_x, geometry.block_y, 1),
@@ -141,48 +167,28 @@ impl Work {
             cols,
             across: small(grid.across)?,
             down: small(grid.down)?,
-        }))
+        })
     }
 
-    /// Puts one launch on the workspace's stream. The context must be current.
-    fn enqueue(
-        &self,
-        workspace: &CudaWorkspace<'_>,
-        mut source: u64,
-        mut destination: u64,
-    ) -> Result<(), BackendError> {
-        let stream = workspace.opened.stream.cu_stream();
-        match self {
-            // SAFETY: both buffers have at least so many bytes and live until the run is over or the device given up.
-            Work::Memcpy => unsafe { result::memcpy_dtod_async(destination, source, workspace.side_bytes, stream) }
-                .map_err(failed("cuMemcpyDtoDAsync")),
-            Work::Kernel(kernel) => {
-                let (mut rows, mut cols) = (kernel.rows, kernel.cols);
-                let (mut across, mut down) = (kernel.across, kernel.down);
-                let mut parameters: [*mut c_void; 6] = [
-                    (&raw mut source).cast(),
-                    (&raw mut destination).cast(),
-                    (&raw mut rows).cast(),
-                    (&raw mut cols).cast(),
-                    (&raw mut across).cast(),
-                    (&raw mut down).cast(),
-                ];
-                // SAFETY: the function was loaded by the workspace's device, which outlives this. The parameters are
-                // those of every kernel in `cuda/` and are copied by the call. The buffers hold the problem that the
-                // grid was computed for, and live until the run is over or the device given up.
-                unsafe {
-                    result::launch_kernel(
-                        kernel.function.0,
-                        (kernel.blocks, 1, 1),
-                        kernel.block,
-                        0,
-                        stream,
-                        &mut parameters,
-                    )
-                }
-                .map_err(failed("cuLaunchKernel"))
-            }
-        }
+    /// Puts one launch on `stream`. The context must be current.
+    ///
+    /// # Safety
+    /// Both buffers hold the problem that the kernel was made for and live until the launch is over, as does the device
+    /// that loaded the kernel.
+    unsafe fn enqueue(&self, stream: CUstream, mut source: u64, mut destination: u64) -> Result<(), BackendError> {
+        let (mut rows, mut cols) = (self.rows, self.cols);
+        let (mut across, mut down) = (self.across, self.down);
+        let mut parameters: [*mut c_void; 6] = [
+            (&raw mut source).cast(),
+            (&raw mut destination).cast(),
+            (&raw mut rows).cast(),
+            (&raw mut cols).cast(),
+            (&raw mut across).cast(),
+            (&raw mut down).cast(),
+        ];
+        // SAFETY: by the contract. The parameters are those of every kernel in `cuda/` and are copied by the call.
+        unsafe { result::launch_kernel(self.function.0, (self.blocks, 1, 1), self.block, 0, stream, &mut parameters) }
+            .map_err(failed("cuLaunchKernel"))
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> WgpuRun<'a> {
         let turn = gpu.turn();
         let work = if problem.is_empty() || sets.is_empty() {
             Work::Nothing
-        } else if variant.spec().kernel.is_none() {
+        } else if variant == Variant::Memcpy {
             Work::Copy { sets: sets.to_vec(), bytes }
         } else {
             kernel(gpu, problem, sets, bytes, most, variant, options)?

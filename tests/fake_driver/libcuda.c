@@ -7,44 +7,15 @@
 // devices (1), FAKE_BROKEN the index of one that cannot be read, FAKE_MEMORY the bytes of each (1 GiB), FAKE_WIDTH the
 // bytes of an element (kernels here cannot know it otherwise). FAKE_LOG is a file that gets a line for what is done.
 
-#include <stdarg.h>
+#include "fake.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifdef OLD
 #define VERSION 11040
 #else
 #define VERSION 13000
 #endif
-
-#define API __attribute__((visibility("default"))) int
-
-static void note(const char* format, ...) {
-    const char* path = getenv("FAKE_LOG");
-    FILE* file = path ? fopen(path, "a") : NULL;
-    if (!file) return;
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(file, format, arguments);
-    va_end(arguments);
-    fclose(file);
-}
-
-static long number(const char* name, long otherwise) {
-    const char* text = getenv(name);
-    return text ? atol(text) : otherwise;
-}
-
-// The error that FAKE_FAIL wants from `function`, or 0.
-static int wanted_error(const char* function) {
-    const char* text = getenv("FAKE_FAIL");
-    size_t length = strlen(function);
-    return text && !strncmp(text, function, length) && text[length] == ':' ? atoi(text + length + 1) : 0;
-}
-
-#define ENTER() do { int error = wanted_error(__func__); if (error) return error; } while (0)
 
 API cuDriverGetVersion(int* version) { ENTER(); *version = VERSION; return 0; }
 
@@ -227,7 +198,12 @@ API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
 
 // Streams, graphs and events.
 
-API cuStreamCreate(void** stream, unsigned flags) { ENTER(); *stream = malloc(1); return *stream && flags < 2 ? 0 : 1; }
+API cuStreamCreate(void** stream, unsigned flags) {
+    ENTER();
+    *stream = malloc(1);
+    note("stream %p\n", *stream);
+    return *stream && flags < 2 ? 0 : 1;
+}
 API cuStreamDestroy_v2(void* stream) { ENTER(); free(stream); return 0; }
 API cuStreamSynchronize(void* stream) { ENTER(); return capturing || !stream ? 900 : 0; }
 API cuStreamBeginCapture_v2(void* stream, int mode) {
