@@ -4,10 +4,11 @@
 //! the index that [`Problem::source_of`] names.
 
 use std::fmt;
+use std::num::NonZeroU32;
 
 use rayon::prelude::*;
 
-use crate::backend::{BAND_BYTES, BackendError, Workspace};
+use crate::backend::{BAND_BYTES, BackendError, PreparedRun, Workspace};
 use crate::pattern::Pattern;
 use crate::problem::Problem;
 use crate::variant::Moves;
@@ -45,6 +46,25 @@ pub fn fill_sources(
         })?;
     }
     Ok(())
+}
+
+/// Runs once on each of the workspace's `sets`, with destinations full of `poison`, and compares them all with what
+/// `moves` should have made of the sources.
+///
+/// # Errors
+/// As [`check_destination`].
+pub fn check_run(
+    run: &mut dyn PreparedRun,
+    workspace: &dyn Workspace,
+    problem: &Problem,
+    moves: Moves,
+    sets: usize,
+    poison: u8,
+    stopped: Stopped,
+) -> Result<(), VerifyError> {
+    workspace.poison(poison)?;
+    run.run(NonZeroU32::new(sets as u32).unwrap_or(NonZeroU32::MIN))?;
+    (0..sets).try_for_each(|set| check_destination(workspace, problem, moves, set, stopped))
 }
 
 /// Compares the destination of `set` with what `moves` should have made of its source.

@@ -5,15 +5,16 @@
 //! `CORNERTURN_REQUIRE=vulkan,gl,…` names the APIs that must be here: a missing one fails. Otherwise it is skipped, by
 //! name and with the reason. `CORNERTURN_DEVICES=cuda:0,…` restricts the run to some devices.
 
+#[path = "common/devices.rs"]
+mod devices;
 #[path = "common/require.rs"]
 mod require;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cornerturn::backend::{RunOptions, Support, TransposeBackend};
 use cornerturn::backends::{self, Discovery};
-use cornerturn::device::{Api, DeviceId, DeviceKind};
+use cornerturn::device::DeviceKind;
 use cornerturn::element::{Element, Width};
 use cornerturn::problem::Problem;
 use cornerturn::variant::{Moves, Variant};
@@ -85,13 +86,13 @@ const DEFAULT_BINDING_BYTES: u64 = 128 << 20;
 
 fn main() {
     let args = Arguments::from_args();
-    let discovery = Arc::new(backends::discover(&wanted_apis()));
+    let discovery = Arc::new(backends::discover(&devices::wanted_apis()));
     let mut trials = Vec::new();
     for absent in &discovery.absent {
         trials.push(absence(absent));
     }
     for index in 0..discovery.devices.len() {
-        if wanted(discovery.devices[index].device().id) {
+        if devices::wanted(discovery.devices[index].device().id) {
             trials.extend(device_trials(&discovery, index));
         }
     }
@@ -99,20 +100,6 @@ fn main() {
     // Drivers dislike being unloaded by the exit handlers of a process that still holds devices.
     drop(discovery);
     conclusion.exit();
-}
-
-fn device_list() -> Option<Vec<DeviceId>> {
-    let list = std::env::var("CORNERTURN_DEVICES").ok()?;
-    Some(list.split(',').map(|id| id.parse().expect("CORNERTURN_DEVICES holds device ids")).collect())
-}
-
-fn wanted(id: DeviceId) -> bool {
-    device_list().is_none_or(|list| list.contains(&id))
-}
-
-fn wanted_apis() -> Vec<Api> {
-    let list = device_list();
-    Api::ALL.into_iter().filter(|api| list.as_ref().is_none_or(|list| list.iter().any(|id| id.api == *api))).collect()
 }
 
 /// An API without a device: a failure where it is required, a skip with the reason in its name elsewhere.
@@ -205,13 +192,9 @@ fn check(
     verify::fill_sources(workspace.as_ref(), problem, SETS, &|| false).map_err(|error| text(&error))?;
     let mut run = workspace.prepare(variant, options).map_err(|error| text(&error))?;
     for poison in POISON {
-        workspace.poison(poison).map_err(|error| text(&error))?;
-        run.run(NonZeroU32::new(SETS as u32).expect("two")).map_err(|error| text(&error))?;
-        for set in 0..SETS {
-            let moves = variant.spec().moves;
-            verify::check_destination(workspace.as_ref(), problem, moves, set, &|| false)
-                .map_err(|error| text(&error))?;
-        }
+        let moves = variant.spec().moves;
+        verify::check_run(run.as_mut(), workspace.as_ref(), problem, moves, SETS, poison, &|| false)
+            .map_err(|error| text(&error))?;
     }
     Ok(())
 }

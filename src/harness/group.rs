@@ -1,23 +1,15 @@
 //! A group: all cells of one problem on one device. They share buffers and are measured in turns, so that what drifts
 //! (clocks, temperature, other programs) drifts for all of them.
 
-use std::num::NonZeroU32;
-
 use super::cell::{Cell, Outcome};
-use super::{Plan, Progress, Target};
-use crate::backend::{BackendError, PreparedRun, Support, Workspace};
+use super::{Plan, Progress, Target, batch};
+use crate::backend::{PreparedRun, Support, Workspace};
 use crate::problem::Problem;
 use crate::record::Row;
 use crate::verify::{self, POISON, Stopped, VerifyError};
 
-/// Buffers should be this many times the last-level cache, so that nothing of a set is left in it when its turn comes.
-const CACHE_MULTIPLE: u64 = 4;
-/// The cache to beat where no size is known: the largest of any consumer GPU's (AMD Infinity Cache).
-const UNKNOWN_CACHE_BYTES: u64 = 128 << 20;
 /// Longer batches tell no more, and nothing stops in the middle of one; a long measurement takes more of them.
 const LONGEST_BATCH_SECONDS: f64 = 2.0;
-/// Sets beyond which a problem is too small for rotation to be worth its memory and time.
-const MAX_SETS: u64 = 32;
 
 /// A prepared cell, or `None` where there was nothing to prepare.
 type Run<'w> = Option<Box<dyn PreparedRun + 'w>>;
@@ -69,7 +61,7 @@ impl<'a> Group<'a> {
     /// Measures all cells and returns the number of sets it was done with.
     fn measure(&mut self, progress: &mut Progress) -> usize {
         progress.next(&format!("{}: filling buffers", self.prefix()));
-        let (workspace, sets) = match self.workspace(&progress.stop_flag()) {
+        let (workspace, sets) = match self.target.filled_workspace(&self.problem, &progress.stop_flag()) {
             Ok(made) => made,
             Err(VerifyError::Stopped) => return 0,
             Err(error) => {
@@ -84,8 +76,9 @@ impl<'a> Group<'a> {
         for (cell, run) in self.cells.iter_mut().zip(&mut runs) {
             if let Some(run) = run.as_deref_mut().filter(|_| cell.alive() && !cell.samples.is_empty()) {
                 progress.next(&format!("{prefix}: verifying {}", cell.label()));
+                let moves = cell.variant.spec().moves;
                 // Not to be stopped: without it, what was measured would not count.
-                match verify_run(cell, run, workspace, &self.problem, sets, POISON[1], &|| false) {
+                match verify::check_run(run, workspace, &self.problem, moves, sets, POISON[1], &|| false) {
                     Ok(()) => cell.verified[1] = true,
                     Err(error) => cell.fail(error),
                 }
@@ -119,33 +112,6 @@ impl<'a> Group<'a> {
     /// What the steps of this group begin with.
     fn prefix(&self) -> String {
         format!("{}: {}", self.target.info().id, self.problem)
-    }
-
-    /// Allocates and fills the buffers: as many sets as the cache demands, or fewer if they do not fit.
-    fn workspace(&self, stopped: Stopped) -> Result<(Box<dyn Workspace + 'a>, usize), VerifyError> {
-        let mut sets = self.sets_wanted();
-        loop {
-            match self.target.backend.workspace(&self.problem, sets) {
-                Ok(workspace) => {
-                    verify::fill_sources(workspace.as_ref(), &self.problem, sets, stopped)?;
-                    return Ok((workspace, sets));
-                }
-                Err(BackendError::OutOfMemory { .. }) if sets > 1 => sets /= 2,
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
-    fn sets_wanted(&self) -> usize {
-        let wanted = self.working_set_wanted().div_ceil(self.problem.bytes_moved());
-        // Half of the memory is left to others.
-        let memory = self.target.info().memory_bytes.unwrap_or(u64::MAX) / 2;
-        let fitting = memory / self.problem.bytes_moved();
-        wanted.min(fitting).clamp(1, MAX_SETS) as usize
-    }
-
-    pub(super) fn working_set_wanted(&self) -> u64 {
-        CACHE_MULTIPLE * self.target.cache_bytes.unwrap_or(UNKNOWN_CACHE_BYTES)
     }
 
     /// Times a batch of each cell in turn, until all have had their rounds.
@@ -190,24 +156,9 @@ fn ready<'w>(
     stopped: Stopped,
 ) -> Result<Box<dyn PreparedRun + 'w>, VerifyError> {
     let mut run = workspace.prepare(cell.variant, cell.options())?;
-    verify_run(cell, run.as_mut(), workspace, problem, sets, POISON[0], stopped)?;
-    cell.verified[0] = true;
-    cell.calibrate(run.as_mut(), batch_seconds, sets, stopped)?;
-    Ok(run)
-}
-
-/// Runs the cell once on each set of poisoned destinations and compares them all.
-fn verify_run(
-    cell: &Cell,
-    run: &mut dyn PreparedRun,
-    workspace: &dyn Workspace,
-    problem: &Problem,
-    sets: usize,
-    poison: u8,
-    stopped: Stopped,
-) -> Result<(), VerifyError> {
-    workspace.poison(poison)?;
-    run.run(NonZeroU32::new(sets as u32).unwrap_or(NonZeroU32::MIN))?;
     let moves = cell.variant.spec().moves;
-    (0..sets).try_for_each(|set| verify::check_destination(workspace, problem, moves, set, stopped))
+    verify::check_run(run.as_mut(), workspace, problem, moves, sets, POISON[0], stopped)?;
+    cell.verified[0] = true;
+    cell.launches = batch::calibrate(run.as_mut(), batch_seconds, sets, stopped)?;
+    Ok(run)
 }

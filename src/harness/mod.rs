@@ -2,6 +2,7 @@
 //!
 //! It measures and prints nothing; an [`Observer`] is told how far it is.
 
+pub mod batch;
 mod cell;
 mod group;
 mod rows;

@@ -38,7 +38,8 @@ impl Group<'_> {
         let gbps = row.bytes as f64 / summary.median / 1e9;
         let gpu = self.target.info().kind != DeviceKind::Software;
         row.sets = cell.sets_touched(sets);
-        row.cache_resident = self.target.cache_bytes.map(|_| row.sets as u64 * row.bytes < self.working_set_wanted());
+        row.cache_resident =
+            self.target.cache_bytes.map(|_| row.sets as u64 * row.bytes < self.target.working_set_wanted());
         row.verified = cell.verified == [true; 2];
         row.median_s = Some(summary.median);
         row.min_s = Some(summary.min);

@@ -1,10 +1,19 @@
 //! A device as the harness sees it: with what is known of the hardware through any of its APIs.
 
-use crate::backend::TransposeBackend;
+use crate::backend::{BackendError, TransposeBackend, Workspace};
 use crate::device::{DeviceId, DeviceInfo, Peak};
 use crate::peak;
 use crate::physical;
+use crate::problem::Problem;
 use crate::record;
+use crate::verify::{self, Stopped, VerifyError};
+
+/// Buffers should be this many times the last-level cache, so that nothing of a set is left in it when its turn comes.
+const CACHE_MULTIPLE: u64 = 4;
+/// The cache to beat where no size is known: the largest of any consumer GPU's (AMD Infinity Cache).
+const UNKNOWN_CACHE_BYTES: u64 = 128 << 20;
+/// Sets beyond which a problem is too small for rotation to be worth its memory and time.
+const MAX_SETS: u64 = 32;
 
 /// A device to run on.
 pub struct Target<'a> {
@@ -40,10 +49,48 @@ pub fn targets<'a>(
     backends.iter().enumerate().map(target).collect()
 }
 
-impl Target<'_> {
+impl<'a> Target<'a> {
     /// What the device says of itself.
     pub fn info(&self) -> &DeviceInfo {
         self.backend.device()
+    }
+
+    /// Allocates buffers and fills the sources with their patterns: as many sets as the cache demands, or fewer if they
+    /// do not fit. Returns them with the number of sets.
+    ///
+    /// # Errors
+    /// [`VerifyError::Backend`] if not even one set fits or the device fails, [`VerifyError::Stopped`] once `stopped`
+    /// says so.
+    pub fn filled_workspace(
+        &self,
+        problem: &Problem,
+        stopped: Stopped,
+    ) -> Result<(Box<dyn Workspace + 'a>, usize), VerifyError> {
+        let mut sets = self.sets_wanted(problem);
+        loop {
+            match self.backend.workspace(problem, sets) {
+                Ok(workspace) => {
+                    verify::fill_sources(workspace.as_ref(), problem, sets, stopped)?;
+                    return Ok((workspace, sets));
+                }
+                Err(BackendError::OutOfMemory { .. }) if sets > 1 => sets /= 2,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn sets_wanted(&self, problem: &Problem) -> usize {
+        // An empty problem has nothing to rotate over.
+        let bytes = problem.bytes_moved().max(1);
+        let wanted = self.working_set_wanted().div_ceil(bytes);
+        // Half of the memory is left to others.
+        let fitting = self.info().memory_bytes.unwrap_or(u64::MAX) / 2 / bytes;
+        wanted.min(fitting).clamp(1, MAX_SETS) as usize
+    }
+
+    /// Bytes that all sets together should move for none to stay in the cache.
+    pub(super) fn working_set_wanted(&self) -> u64 {
+        CACHE_MULTIPLE * self.cache_bytes.unwrap_or(UNKNOWN_CACHE_BYTES)
     }
 
     /// The device's entry in a record.
