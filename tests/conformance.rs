@@ -10,6 +10,7 @@ mod devices;
 #[path = "common/require.rs"]
 mod require;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cornerturn::backend::{RunOptions, Support, TransposeBackend};
