@@ -45,6 +45,9 @@ pub trait TransposeBackend: Send + Sync {
 
 /// Pairs of source and destination buffers on a device, all for the same problem. A pair is a *set*.
 ///
+/// A buffer has the bytes of its side from the first element to the last, gaps included: [`Problem::source_bytes`] and
+/// [`Problem::destination_bytes`].
+///
 /// All methods return when the device is done.
 pub trait Workspace {
     /// Writes `bytes` into the source of `set`, from byte `offset` on.

@@ -47,15 +47,15 @@ fn predicted(evidence: &Evidence, kernel: Kernel) -> Option<String> {
     let access = (kernel.access)(width);
     let word = u64::from(evidence.language.word_bytes(width));
     let bytes = width.bytes() as u64;
-    let side = |walk: Walk, row_len: u64| model::sectors(walk, row_len * bytes, word);
+    let side = |walk: Walk, ld: u64| model::sectors(walk, ld * bytes, word);
     let uncoalesced = |what: &str, sectors: Sectors| {
         (sectors.efficiency() <= 0.5).then(|| {
             let Sectors { touched, ideal } = sectors;
             format!("uncoalesced {what}: {touched} sectors a request where {ideal} hold the data")
         })
     };
-    uncoalesced("stores", side(access.store, problem.rows()))
-        .or_else(|| uncoalesced("loads", side(access.load, problem.cols())))
+    uncoalesced("stores", side(access.store, problem.destination().ld))
+        .or_else(|| uncoalesced("loads", side(access.load, problem.source().ld)))
         .or_else(|| {
             let tile = access.tile?;
             let bytes = u64::from(geometry.tile_element_bytes);

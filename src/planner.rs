@@ -23,8 +23,8 @@ pub fn choose(variant: Variant, problem: &Problem, support: impl Fn(Variant) -> 
 }
 
 fn candidates(problem: &Problem) -> impl Iterator<Item = Variant> {
-    // The transpose of a single row or column has its elements in the same order.
-    let copy = (problem.rows() == 1 || problem.cols() == 1).then_some(Variant::Copy);
+    // The transpose of a single row or column has its elements in the same order, and without gaps in the same places.
+    let copy = (problem.is_packed() && (problem.rows() == 1 || problem.cols() == 1)).then_some(Variant::Copy);
     copy.into_iter().chain(BY_SPEED)
 }
 
@@ -32,6 +32,7 @@ fn candidates(problem: &Problem) -> impl Iterator<Item = Variant> {
 mod tests {
     use super::*;
     use crate::element::Element;
+    use crate::problem::Layout;
 
     fn chosen(rows: u64, cols: u64, missing: &[Variant]) -> Variant {
         let problem = Problem::new(rows, cols, 3, Element::F32).unwrap();
@@ -54,6 +55,13 @@ mod tests {
         assert_eq!(chosen(1, 1000, &[]), Variant::Copy);
         assert_eq!(chosen(1000, 1, &[]), Variant::Copy);
         assert_eq!(chosen(1000, 1, &[Variant::Copy]), Variant::Vectorized);
+    }
+
+    #[test]
+    fn a_column_with_gaps_is_not_copied() {
+        let column = Problem::new(1000, 1, 1, Element::F32).unwrap();
+        let spread = column.with_layouts(Layout { ld: 5, stride: 0 }, Layout::packed(1, 1000)).unwrap();
+        assert_eq!(choose(Variant::Auto, &spread, |_| Support::Supported), Variant::Vectorized);
     }
 
     #[test]

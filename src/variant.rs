@@ -14,8 +14,11 @@ use crate::kernel::{Access, Geometry, Kernel, Language, Order, TileAccess, Walk}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
     /// The destination is the source.
+    ///
+    /// Of a problem with gaps, a copy moves as many bytes as a transpose: so many elements from the beginning of the
+    /// source, whatever they are, to the beginning of the destination. The rest of the destination stays as it is.
     Copy,
-    /// The destination is the transpose of the source.
+    /// The destination is the transpose of the source, and its gaps stay as they are.
     Transpose,
 }
 

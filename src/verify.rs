@@ -1,7 +1,8 @@
 //! Whether a destination holds what it should, bit for bit.
 //!
 //! The oracle is independent of every kernel: the expected value of an element is the [pattern](crate::pattern) at
-//! the index that [`Problem::source_of`] names.
+//! the index that [`Problem::source_of`] names. Where it names none, in the gaps between rows and between matrices, what
+//! the destination was filled with must still stand.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -28,7 +29,7 @@ pub fn pattern_of(set: usize) -> Pattern {
 /// Whether to stop in the middle; asked before every band.
 pub type Stopped<'a> = &'a dyn Fn() -> bool;
 
-/// Fills the source of every set with its pattern.
+/// Fills the source of every set with its pattern, gaps included.
 ///
 /// # Errors
 /// [`VerifyError::Backend`] if the device fails, [`VerifyError::Stopped`] once `stopped` says so.
@@ -40,7 +41,7 @@ pub fn fill_sources(
 ) -> Result<(), VerifyError> {
     let width = problem.width().bytes();
     for set in 0..sets {
-        for_bands(problem, stopped, |offset, band| {
+        for_bands(problem.source_bytes(), stopped, |offset, band| {
             pattern_of(set).fill(offset / width as u64, width, band);
             Ok(workspace.write_source(set, offset, band)?)
         })?;
@@ -64,10 +65,11 @@ pub fn check_run(
 ) -> Result<(), VerifyError> {
     workspace.poison(poison)?;
     run.run(NonZeroU32::new(sets as u32).unwrap_or(NonZeroU32::MIN))?;
-    (0..sets).try_for_each(|set| check_destination(workspace, problem, moves, set, stopped))
+    (0..sets).try_for_each(|set| check_destination(workspace, problem, moves, poison, set, stopped))
 }
 
-/// Compares the destination of `set` with what `moves` should have made of its source.
+/// Compares the destination of `set` with what `moves` should have made of its source, and its gaps with the `poison`
+/// that it was filled with before.
 ///
 /// # Errors
 /// [`VerifyError::Mismatch`] names the first wrong cell; [`VerifyError::Backend`] if the device fails;
@@ -76,24 +78,24 @@ pub fn check_destination(
     workspace: &dyn Workspace,
     problem: &Problem,
     moves: Moves,
+    poison: u8,
     set: usize,
     stopped: Stopped,
 ) -> Result<(), VerifyError> {
-    let check = Check { problem, moves, pattern: pattern_of(set) };
-    for_bands(problem, stopped, |offset, band| {
+    let check = Check { problem, moves, poison, pattern: pattern_of(set) };
+    for_bands(problem.destination_bytes(), stopped, |offset, band| {
         workspace.read_destination(set, offset, band)?;
         let first = offset / problem.width().bytes() as u64;
         check.first_wrong(first, band).map_or(Ok(()), |(index, got)| Err(check.explain(set, index, got).into()))
     })
 }
 
-/// Calls `visit` with every band of one side: its offset in bytes and a buffer of its length.
+/// Calls `visit` with every band of a buffer of `total` bytes: its offset in bytes and a buffer of its length.
 fn for_bands(
-    problem: &Problem,
+    total: u64,
     stopped: Stopped,
     mut visit: impl FnMut(u64, &mut [u8]) -> Result<(), VerifyError>,
 ) -> Result<(), VerifyError> {
-    let total = problem.side_bytes();
     let mut buffer = vec![0; total.min(BAND_BYTES as u64) as usize];
     for offset in (0..total).step_by(BAND_BYTES) {
         if stopped() {
@@ -108,15 +110,22 @@ fn for_bands(
 struct Check<'a> {
     problem: &'a Problem,
     moves: Moves,
+    poison: u8,
     pattern: Pattern,
 }
 
 impl Check<'_> {
-    fn source_of(&self, destination: u64) -> u64 {
+    /// The index in the source of what belongs at an index of the destination; `None` where nothing does.
+    fn source_of(&self, destination: u64) -> Option<u64> {
         match self.moves {
-            Moves::Copy => destination,
+            Moves::Copy => (destination < self.problem.elements()).then_some(destination),
             Moves::Transpose => self.problem.source_of(destination),
         }
+    }
+
+    /// What should be at an index of the destination, as 16 bytes of which an element takes the first.
+    fn expected(&self, destination: u64) -> [u8; 16] {
+        self.source_of(destination).map_or([self.poison; 16], |source| self.pattern.element(source))
     }
 
     /// The first element of `band` that is wrong, and its bytes; `first` is the index of the band's first element.
@@ -125,7 +134,7 @@ impl Check<'_> {
         let wrong = band
             .par_chunks_exact(width)
             .enumerate()
-            .find_first(|(i, got)| self.pattern.element(self.source_of(first + *i as u64))[..width] != **got);
+            .find_first(|(i, got)| self.expected(first + *i as u64)[..width] != **got);
         wrong.map(|(i, got)| {
             let mut bytes = [0; 16];
             bytes[..width].copy_from_slice(got);
@@ -135,23 +144,34 @@ impl Check<'_> {
 
     fn explain(&self, set: usize, index: u64, got: [u8; 16]) -> Mismatch {
         let width = self.problem.width().bytes();
-        let expected = self.pattern.element(self.source_of(index));
+        let cell = self.cell(index);
         Mismatch {
             set,
-            cell: self.cell(index),
+            cell,
+            gap: self.source_of(index).is_none().then(|| self.gap(cell)),
             got: hex(&got[..width]),
-            expected: hex(&expected[..width]),
+            expected: hex(&self.expected(index)[..width]),
             origin: self.origin(&got[..width]),
         }
     }
 
-    /// Matrix, row and column of a destination element.
+    /// Matrix, row and column of a destination index; for a copy, those that packed matrices would have there.
     fn cell(&self, index: u64) -> Cell {
-        let (rows, cols) = match self.moves {
-            Moves::Copy => (self.problem.rows(), self.problem.cols()),
-            Moves::Transpose => (self.problem.cols(), self.problem.rows()),
+        let (ld, stride) = match self.moves {
+            Moves::Copy => (self.problem.cols(), self.problem.rows() * self.problem.cols()),
+            Moves::Transpose => (self.problem.destination().ld, self.problem.destination().stride),
         };
-        Cell { matrix: index / (rows * cols), row: index % (rows * cols) / cols, col: index % cols }
+        Cell { matrix: index / stride, row: index % stride / ld, col: index % stride % ld }
+    }
+
+    /// Where a cell lies to which nothing belongs.
+    fn gap(&self, cell: Cell) -> Gap {
+        match self.moves {
+            Moves::Copy => Gap::Rest,
+            // The destination has as many rows as the source has columns.
+            Moves::Transpose if cell.row < self.problem.cols() => Gap::Rows,
+            Moves::Transpose => Gap::Matrices,
+        }
     }
 
     fn origin(&self, got: &[u8]) -> Origin {
@@ -162,8 +182,9 @@ impl Check<'_> {
         if got.len() < 4 {
             return Origin::Unknown;
         }
-        let searched = self.problem.elements().min(SEARCHED);
-        let holds_it = |&index: &u64| self.pattern.element(self.source_of(index))[..got.len()] == *got;
+        let searched = self.problem.destination_extent().min(SEARCHED);
+        let holds = |source| self.pattern.element(source)[..got.len()] == *got;
+        let holds_it = |&index: &u64| self.source_of(index).is_some_and(holds);
         (0..searched).into_par_iter().find_first(holds_it).map_or(Origin::Unknown, |at| Origin::Cell(self.cell(at)))
     }
 }
@@ -204,6 +225,27 @@ impl fmt::Display for Cell {
     }
 }
 
+/// A part of the destination to which no element belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// Between the end of a row and the beginning of the next.
+    Rows,
+    /// Between two matrices.
+    Matrices,
+    /// Past what a copy moves.
+    Rest,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Gap::Rows => "between rows",
+            Gap::Matrices => "between matrices",
+            Gap::Rest => "past what a copy moves",
+        })
+    }
+}
+
 /// Where a wrong value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -217,7 +259,10 @@ pub enum Origin {
 
 /// The first wrong cell of a destination.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("destination {cell} of set {set} holds 0x{got} instead of 0x{expected}{}", match origin {
+#[error("destination {cell} of set {set} {}holds 0x{got} instead of 0x{expected}{}", match gap {
+    Some(gap) => format!("lies {gap} and must stay untouched, but "),
+    None => String::new(),
+}, match origin {
     Origin::Unwritten => ": nothing was written there".to_string(),
     Origin::Cell(cell) => format!(": that value belongs at {cell}"),
     Origin::Unknown => String::new(),
@@ -227,9 +272,11 @@ pub struct Mismatch {
     pub set: usize,
     /// Where.
     pub cell: Cell,
+    /// The gap that it lies in, if it does: nothing should have been written there.
+    pub gap: Option<Gap>,
     /// What is there, in hexadecimal, most significant byte first.
     pub got: String,
-    /// What should be there.
+    /// What should be there; in a gap, what the destination was filled with.
     pub expected: String,
     /// Where the wrong value came from.
     pub origin: Origin,
@@ -239,18 +286,21 @@ pub struct Mismatch {
 mod tests {
     use super::*;
     use crate::element::Element;
+    use crate::problem::Layout;
+
+    fn check(problem: &Problem, moves: Moves) -> Check<'_> {
+        Check { problem, moves, poison: POISON[0], pattern: pattern_of(1) }
+    }
 
     fn destination(check: &Check) -> Vec<u8> {
         let width = check.problem.width().bytes();
-        (0..check.problem.elements())
-            .flat_map(|d| check.pattern.element(check.source_of(d))[..width].to_vec())
-            .collect()
+        (0..check.problem.destination_extent()).flat_map(|d| check.expected(d)[..width].to_vec()).collect()
     }
 
     #[test]
     fn a_swap_is_found_and_traced() {
         let problem = Problem::new(6, 4, 2, Element::F32).unwrap();
-        let check = Check { problem: &problem, moves: Moves::Transpose, pattern: pattern_of(1) };
+        let check = check(&problem, Moves::Transpose);
         let mut bytes = destination(&check);
         assert_eq!(check.first_wrong(0, &bytes), None);
         // Destination matrices are 4×6: element 31 is matrix 1, row 1, column 1; element 40 is row 2, column 4.
@@ -270,8 +320,65 @@ mod tests {
     #[test]
     fn poison_reads_as_unwritten_and_short_values_are_not_traced() {
         let problem = Problem::new(3, 3, 1, Element::U8).unwrap();
-        let check = Check { problem: &problem, moves: Moves::Copy, pattern: pattern_of(0) };
+        let check = check(&problem, Moves::Copy);
         assert_eq!(check.origin(&[0x5A]), Origin::Unwritten);
         assert_eq!(check.origin(&[0x11]), Origin::Unknown);
+    }
+    /// Two matrices of 3×2; destination rows, of 3, begin every 5 elements, and destination matrices every 11.
+    fn gappy() -> Problem {
+        let packed = Problem::new(3, 2, 2, Element::F32).unwrap();
+        packed.with_layouts(Layout { ld: 4, stride: 12 }, Layout { ld: 5, stride: 11 }).unwrap()
+    }
+
+    #[test]
+    fn a_write_into_a_gap_is_found() {
+        let problem = gappy();
+        let check = check(&problem, Moves::Transpose);
+        let right = destination(&check);
+        assert_eq!((right.len(), check.first_wrong(0, &right)), (4 * 19, None));
+        // What belongs at [1, 2] is written as if destination rows were 4 elements apart.
+        let message = |index: usize, from: usize| {
+            let mut bytes = right.clone();
+            bytes.copy_within(4 * from..4 * from + 4, 4 * index);
+            let (found, got) = check.first_wrong(0, &bytes).unwrap();
+            assert_eq!(found, index as u64);
+            check.explain(0, found, got).to_string()
+        };
+        let rows = message(4, 7);
+        assert!(
+            rows.starts_with("destination [0, 4] of set 0 lies between rows and must stay untouched, but"),
+            "{rows}"
+        );
+        assert!(rows.ends_with("instead of 0xa5a5a5a5: that value belongs at [1, 2]"), "{rows}");
+        let matrices = message(10, 0);
+        assert!(matrices.starts_with("destination [2, 0] of set 0 lies between matrices and must"), "{matrices}");
+        let second = message(15, 0);
+        assert!(second.starts_with("destination [0, 4] of matrix 1 of set 0 lies between rows"), "{second}");
+        // The other poison would be right in a destination that was filled with it.
+        let wrong_poison = Check { poison: POISON[1], ..check };
+        assert_eq!(wrong_poison.first_wrong(0, &right).map(|(index, _)| index), Some(3));
+    }
+
+    #[test]
+    fn bands_know_where_they_begin() {
+        let problem = gappy();
+        let check = check(&problem, Moves::Transpose);
+        let right = destination(&check);
+        for first in 0..right.len() / 4 {
+            assert_eq!(check.first_wrong(first as u64, &right[4 * first..]), None, "{first}");
+        }
+    }
+
+    #[test]
+    fn a_copy_moves_as_many_elements_and_leaves_the_rest() {
+        let problem = gappy();
+        let check = check(&problem, Moves::Copy);
+        let mut bytes = destination(&check);
+        assert_eq!(check.source_of(11), Some(11));
+        assert_eq!(bytes[4 * 12..], [POISON[0]; 4 * 7]);
+        bytes[4 * 12] ^= 1;
+        let (index, got) = check.first_wrong(0, &bytes).unwrap();
+        let message = check.explain(0, index, got).to_string();
+        assert!(message.contains("lies past what a copy moves and must stay untouched"), "{message}");
     }
 }

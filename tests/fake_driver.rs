@@ -30,7 +30,7 @@ mod linux {
     use cornerturn::device::Api;
     use cornerturn::element::{Element, Width};
     use cornerturn::pattern::Pattern;
-    use cornerturn::problem::Problem;
+    use cornerturn::problem::{Layout, Problem};
     use cornerturn::timing::Timing;
     use cornerturn::variant::{Moves, Presence, Variant};
     use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -163,7 +163,7 @@ mod linux {
     }
 
     /// Cases of cuBLAS: where it is missing or incomplete, its row has a reason; what fails is an error.
-    fn cublas() -> [Trial; 8] {
+    fn cublas() -> [Trial; 9] {
         let play = Play { width: Width::W4, ..Play::scene("geam") };
         let call = "geam 4 B, op 1 0, m 3, n 5, 1 a + 0 b, ld 5 3 3, b is c\n";
         [
@@ -182,6 +182,10 @@ mod linux {
             case("cublas_calls", play, format!("create\n{call}{call}destroy\n")),
             case("cublas_calls_doubles", Play { width: Width::W8, ..play }, {
                 let call = call.replace("4 B", "8 B");
+                format!("create\n{call}{call}destroy\n")
+            }),
+            case("cublas_calls_with_gaps", Play { fake: &[("FAKE_GAPS", "1")], ..play }, {
+                let call = call.replace("ld 5 3 3", "ld 7 4 4");
                 format!("create\n{call}{call}destroy\n")
             }),
             case(
@@ -345,27 +349,50 @@ mod linux {
 
     /// Every variant, on more sets than one, with one launch, with a part of a graph and with several.
     fn transpose() {
-        const SETS: usize = 3;
         let bytes: usize = env::var("FAKE_WIDTH").expect("a width").parse().expect("a number");
         let width = Width::ALL.into_iter().find(|width| width.bytes() == bytes).expect("a width");
         let device = device();
-        let problem = Problem::new(37, 70, 2, Element::of_width(width)).expect("a problem");
+        let packed = Problem::new(37, 70, 2, Element::of_width(width)).expect("a problem");
+        // Gaps after rows and matrices, other ones on either side.
+        let (from, to) = (Layout::with_gaps(37, 70, 3, 5), Layout::with_gaps(70, 37, 1, 0));
+        let gappy = packed.with_layouts(from, to).expect("a problem");
+        for problem in [packed, gappy] {
+            transpose_all(device.as_ref(), &problem);
+        }
+        drop(device);
+        let log = log();
+        let count = |word: &str| log.lines().filter(|line| line.split(' ').next() == Some(word)).count();
+        assert!(count("alloc") > 0 && count("load") > 0 && count("capture") > 0, "{log}");
+        for (made, undone) in [("alloc", "free"), ("load", "unload"), ("capture", "forget"), ("retain", "release")] {
+            assert_eq!(count(made), count(undone), "{made} and {undone}");
+        }
+        assert_eq!(count("retain"), 1);
+        assert!(count("create") == count("destroy") && count("create") == count("use"), "{log}");
+    }
+
+    fn transpose_all(device: &dyn TransposeBackend, problem: &Problem) {
+        const SETS: usize = 3;
+        let width = problem.width();
         let present = Variant::ALL.iter().filter(|variant| variant.spec().cuda == Presence::Present);
         for &variant in present {
             if variant == Variant::Geam && !matches!(width, Width::W4 | Width::W8) {
-                assert!(matches!(device.support(variant, &problem), Support::Unsupported(_)));
+                assert!(matches!(device.support(variant, problem), Support::Unsupported(_)));
                 continue;
             }
-            assert_eq!(device.support(variant, &problem), Support::Supported);
+            if let Some(reason) = kernels_take_packed(variant, problem) {
+                assert_eq!(device.support(variant, problem), Support::Unsupported(reason));
+                continue;
+            }
+            assert_eq!(device.support(variant, problem), Support::Supported);
             // cuBLAS has a launch of its own for each matrix.
             let each = if variant == Variant::Geam { 2 } else { 1 };
-            let workspace = device.workspace(&problem, SETS).expect("a workspace");
-            let side = problem.side_bytes() as usize;
-            let (mut sources, mut read) = (vec![vec![0; side]; SETS], vec![0; side]);
+            let workspace = device.workspace(problem, SETS).expect("a workspace");
+            let (from, to) = (problem.source_bytes() as usize, problem.destination_bytes() as usize);
+            let (mut sources, mut read) = (vec![vec![0; from]; SETS], vec![0; to]);
             for (set, source) in sources.iter_mut().enumerate() {
-                Pattern { seed: set as u64 }.fill(0, bytes, source);
+                Pattern { seed: set as u64 }.fill(0, width.bytes(), source);
                 // In two bands, as a large matrix is written.
-                let (head, tail) = source.split_at(side / 2);
+                let (head, tail) = source.split_at(from / 2);
                 workspace.write_source(set, 0, head).expect("written");
                 workspace.write_source(set, head.len() as u64, tail).expect("written");
             }
@@ -381,29 +408,29 @@ mod linux {
                 assert_eq!(after - before, expected_launches, "{variant} {count}");
                 for (set, source) in sources.iter().enumerate() {
                     workspace.read_destination(set, 0, &mut read).expect("read");
-                    let expected = if set < sets_done { moved(&problem, variant, source) } else { vec![0xA5; side] };
+                    let expected = if set < sets_done { moved(problem, variant, source) } else { vec![0xA5; to] };
                     assert!(read == expected, "{variant}: set {set} after {count} launches");
                 }
             }
         }
-        drop(device);
-        let log = log();
-        let count = |word: &str| log.lines().filter(|line| line.split(' ').next() == Some(word)).count();
-        assert!(count("alloc") > 0 && count("load") > 0 && count("capture") > 0, "{log}");
-        for (made, undone) in [("alloc", "free"), ("load", "unload"), ("capture", "forget"), ("retain", "release")] {
-            assert_eq!(count(made), count(undone), "{made} and {undone}");
-        }
-        assert_eq!(count("retain"), 1);
-        assert!(count("create") == count("destroy") && count("create") == count("use"), "{log}");
     }
 
+    /// Goes away once the kernels take layouts.
+    fn kernels_take_packed(variant: Variant, problem: &Problem) -> Option<String> {
+        let kernel = !matches!(variant, Variant::Memcpy | Variant::Copy | Variant::Geam);
+        kernel.then(|| problem.packed_only("the kernel")).flatten()
+    }
+
+    /// A poisoned destination after one launch.
     fn moved(problem: &Problem, variant: Variant, source: &[u8]) -> Vec<u8> {
-        if variant.spec().moves == Moves::Copy {
-            return source.into();
-        }
         let width = problem.width().bytes();
-        let from = |index| problem.source_of(index) as usize * width;
-        (0..problem.elements()).flat_map(|index| &source[from(index)..][..width]).copied().collect()
+        let from = |index: u64| match variant.spec().moves {
+            Moves::Copy => (index < problem.elements()).then_some(index),
+            Moves::Transpose => problem.source_of(index),
+        };
+        let poison = vec![0xA5; width];
+        let element = |index| from(index).map_or(&poison[..], |index| &source[index as usize * width..][..width]);
+        (0..problem.destination_extent()).flat_map(element).copied().collect()
     }
 
     /// What a caller can get wrong, and problems without elements.
@@ -451,7 +478,13 @@ mod linux {
     fn geam() {
         let bytes: usize = env::var("FAKE_WIDTH").expect("a width").parse().expect("a number");
         let element = if bytes == 8 { Element::F64 } else { Element::F32 };
-        let problem = Problem::new(3, 5, 2, element).expect("a problem");
+        let packed = Problem::new(3, 5, 2, element).expect("a problem");
+        let problem = match env::var("FAKE_GAPS") {
+            Ok(_) => {
+                packed.with_layouts(Layout { ld: 7, stride: 30 }, Layout { ld: 4, stride: 19 }).expect("a problem")
+            }
+            Err(_) => packed,
+        };
         let device = device();
         if let Support::Unsupported(reason) = device.support(Variant::Geam, &problem) {
             println!("unsupported: {reason}");

@@ -12,7 +12,7 @@ pub type Kernel = fn(&Problem, &[u8], &mut [u8]);
 /// The variant's kernel, where the CPU has one.
 pub fn find(variant: Variant) -> Option<Kernel> {
     match variant {
-        Variant::Memcpy => Some(|_, source, destination| destination.copy_from_slice(source)),
+        Variant::Memcpy => Some(memcpy),
         Variant::Copy => Some(copy),
         Variant::Naive => Some(|problem, source, destination| by_width(problem, source, destination, Cut::naive)),
         Variant::Tiled => Some(|problem, source, destination| by_width(problem, source, destination, Cut::tiled)),
@@ -21,11 +21,25 @@ pub fn find(variant: Variant) -> Option<Kernel> {
     }
 }
 
+/// Why the CPU's kernel of the variant does not take the problem, where that is for its gaps.
+pub fn obstacle(variant: Variant, problem: &Problem) -> Option<String> {
+    match variant {
+        Variant::TransposeCrate => problem.packed_only("the `transpose` crate"),
+        _ => None,
+    }
+}
+
+fn memcpy(problem: &Problem, source: &[u8], destination: &mut [u8]) {
+    let bytes = problem.copied_bytes() as usize;
+    destination[..bytes].copy_from_slice(&source[..bytes]);
+}
+
 /// Bytes that one task copies: large against the cost of a task, small against a cache.
 const COPY_BYTES: usize = 1 << 20;
 
-fn copy(_: &Problem, source: &[u8], destination: &mut [u8]) {
-    let pieces = destination.par_chunks_mut(COPY_BYTES).zip(source.par_chunks(COPY_BYTES));
+fn copy(problem: &Problem, source: &[u8], destination: &mut [u8]) {
+    let bytes = problem.copied_bytes() as usize;
+    let pieces = destination[..bytes].par_chunks_mut(COPY_BYTES).zip(source[..bytes].par_chunks(COPY_BYTES));
     pieces.for_each(|(to, from)| to.copy_from_slice(from));
 }
 
@@ -77,19 +91,23 @@ fn transpose<E: bytemuck::Pod + Send + Sync, const SIDE: usize>(
         return;
     }
     let (rows, cols) = (problem.rows() as usize, problem.cols() as usize);
-    if rows == 1 || cols == 1 {
-        // A single row or column has its elements in the same order either way.
+    if problem.is_packed() && (rows == 1 || cols == 1) {
+        // A single row or column has its elements in the same order either way, and without gaps in the same places.
         return copy(problem, source, destination);
     }
     let cut = cut(rows, cols);
     let source: &[E] = bytemuck::cast_slice(source);
     let destination: &mut [E] = bytemuck::cast_slice_mut(destination);
-    let matrices = destination.par_chunks_mut(rows * cols).zip(source.par_chunks(rows * cols));
+    let (from, to) = (problem.source(), problem.destination());
+    let (source_ld, ld) = (from.ld as usize, to.ld as usize);
+    // The last matrix may end before a stride does, and its last row before a leading dimension does.
+    let matrices = destination.par_chunks_mut(to.stride as usize).zip(source.par_chunks(from.stride as usize));
     matrices.for_each(|(destination, source)| {
-        bands(destination, rows, cut).for_each(|(first_row, band)| {
-            tasks(band, first_row, rows, cut).into_par_iter().for_each(|mut task| match cut.blocked {
-                true => task.turn_blocks::<SIDE>(source, cols),
-                false => task.gather(source, cols),
+        let matrix = &mut destination[..(cols - 1) * ld + rows];
+        bands(matrix, ld, cut).for_each(|(first_row, band)| {
+            tasks(band, first_row, rows, ld, cut).into_par_iter().for_each(|mut task| match cut.blocked {
+                true => task.turn_blocks::<SIDE>(source, source_ld),
+                false => task.gather(source, source_ld),
             });
         });
     });
@@ -104,13 +122,13 @@ struct Task<'a, E> {
 }
 
 /// The bands of a destination matrix, each with the number of its first row.
-fn bands<E: Send>(matrix: &mut [E], row_len: usize, cut: Cut) -> impl ParallelIterator<Item = (usize, &mut [E])> {
-    matrix.par_chunks_mut(row_len * cut.band).enumerate().map(move |(band, rows)| (band * cut.band, rows))
+fn bands<E: Send>(matrix: &mut [E], ld: usize, cut: Cut) -> impl ParallelIterator<Item = (usize, &mut [E])> {
+    matrix.par_chunks_mut(ld * cut.band).enumerate().map(move |(band, rows)| (band * cut.band, rows))
 }
 
 /// The tasks of one band. There are as many slices as rows and segments, and only for as long as the band is moved.
-fn tasks<E>(band: &mut [E], first_row: usize, row_len: usize, cut: Cut) -> Vec<Task<'_, E>> {
-    let mut segments: Vec<_> = band.chunks_mut(row_len).map(|row| row.chunks_mut(cut.segment)).collect();
+fn tasks<E>(band: &mut [E], first_row: usize, row_len: usize, ld: usize, cut: Cut) -> Vec<Task<'_, E>> {
+    let mut segments: Vec<_> = band.chunks_mut(ld).map(|row| row[..row_len].chunks_mut(cut.segment)).collect();
     let task = |first| Task { first_row, first, rows: segments.iter_mut().filter_map(Iterator::next).collect() };
     (0..row_len).step_by(cut.segment).map(task).collect()
 }
@@ -121,32 +139,32 @@ impl<E: bytemuck::Pod> Task<'_, E> {
         self.rows.first().map_or(0, |row| row.len())
     }
 
-    /// Fills one row after the other from a column of the source.
-    fn gather(&mut self, source: &[E], cols: usize) {
+    /// Fills one row after the other from a column of the source, whose rows are `ld` apart.
+    fn gather(&mut self, source: &[E], ld: usize) {
         let len = self.len();
-        gather(&mut self.rows, 0, len, &source[self.first * cols + self.first_row..], cols);
+        gather(&mut self.rows, 0, len, &source[self.first * ld + self.first_row..], ld);
     }
 
     /// Turns one block of `SIDE` × `SIDE` after the other; what is left at the edges is gathered.
-    fn turn_blocks<const SIDE: usize>(&mut self, source: &[E], cols: usize) {
+    fn turn_blocks<const SIDE: usize>(&mut self, source: &[E], ld: usize) {
         let len = self.len();
         for (group, rows) in self.rows.chunks_mut(SIDE).enumerate() {
-            let source = &source[self.first * cols + self.first_row + group * SIDE..];
+            let source = &source[self.first * ld + self.first_row + group * SIDE..];
             let whole = if rows.len() == SIDE { len - len % SIDE } else { 0 };
             for first in (0..whole).step_by(SIDE) {
-                turn_block::<E, SIDE>(rows, first, &source[first * cols..], cols);
+                turn_block::<E, SIDE>(rows, first, &source[first * ld..], ld);
             }
             if whole < len {
-                gather(rows, whole, len, &source[whole * cols..], cols);
+                gather(rows, whole, len, &source[whole * ld..], ld);
             }
         }
     }
 }
 
 /// Fills the elements from `begin` to `end` of each row from a column of the source.
-fn gather<E: Copy>(rows: &mut [&mut [E]], begin: usize, end: usize, source: &[E], cols: usize) {
+fn gather<E: Copy>(rows: &mut [&mut [E]], begin: usize, end: usize, source: &[E], ld: usize) {
     for (col, row) in rows.iter_mut().enumerate() {
-        let column = source[col..].iter().step_by(cols);
+        let column = source[col..].iter().step_by(ld);
         row[begin..end].iter_mut().zip(column).for_each(|(to, from)| *to = *from);
     }
 }
@@ -155,9 +173,9 @@ fn gather<E: Copy>(rows: &mut [&mut [E]], begin: usize, end: usize, source: &[E]
 ///
 /// The block is turned in a buffer of its own: where rows are a power of two apart, the block's lines in the matrix all
 /// fall into the same few sets of a cache and push each other out.
-fn turn_block<E: bytemuck::Pod, const SIDE: usize>(rows: &mut [&mut [E]], first: usize, source: &[E], cols: usize) {
+fn turn_block<E: bytemuck::Pod, const SIDE: usize>(rows: &mut [&mut [E]], first: usize, source: &[E], ld: usize) {
     let mut block = [[E::zeroed(); SIDE]; SIDE];
-    for (line, from) in block.iter_mut().zip(source.chunks(cols)) {
+    for (line, from) in block.iter_mut().zip(source.chunks(ld)) {
         line.copy_from_slice(&from[..SIDE]);
     }
     for (col, row) in rows.iter_mut().enumerate() {

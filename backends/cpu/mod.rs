@@ -71,7 +71,10 @@ impl TransposeBackend for Cpu {
         if let Presence::Absent(why) = variant.presence(Api::Cpu) {
             return Support::Unsupported(why.into());
         }
-        let needed = problem.bytes_moved();
+        if let Some(reason) = kernels::obstacle(variant, problem) {
+            return Support::Unsupported(reason);
+        }
+        let needed = problem.buffer_bytes();
         match self.info.memory_bytes {
             Some(memory) if needed > memory => {
                 Support::Unsupported(format!("source and destination need {needed} B, the machine has {memory} B"))
@@ -84,7 +87,7 @@ impl TransposeBackend for Cpu {
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
-        let sets = (0..sets).map(|_| Set::new(problem.side_bytes())).collect::<Result<_, _>>()?;
+        let sets = (0..sets).map(|_| Set::new(problem)).collect::<Result<_, _>>()?;
         Ok(Box::new(CpuWorkspace { cpu: self, problem: *problem, sets }))
     }
 }
@@ -97,8 +100,9 @@ struct Set {
 }
 
 impl Set {
-    fn new(bytes: u64) -> Result<Set, BackendError> {
-        Ok(Set { source: RwLock::new(buffer(bytes)?), destination: RwLock::new(buffer(bytes)?) })
+    fn new(problem: &Problem) -> Result<Set, BackendError> {
+        let side = |bytes| Ok::<_, BackendError>(RwLock::new(buffer(bytes)?));
+        Ok(Set { source: side(problem.source_bytes())?, destination: side(problem.destination_bytes())? })
     }
 }
 

@@ -15,7 +15,7 @@ use cudarc::driver::CudaStream;
 
 use crate::backend::BackendError;
 use crate::element::Width;
-use crate::problem::Problem;
+use crate::problem::{Layout, Problem};
 
 /// Every function of cuBLAS that is ever called, directly or by cudarc on this crate's behalf.
 ///
@@ -41,9 +41,14 @@ pub(super) fn obstacle(problem: &Problem) -> Option<String> {
         ));
     }
     let most = i32::MAX as u64;
-    let sides = [("rows", problem.rows()), ("columns", problem.cols())];
-    match sides.into_iter().find(|&(_, length)| length > most) {
-        Some((side, length)) => Some(format!("the matrix has {length} {side}, cuBLAS takes {most}")),
+    let lengths = [
+        ("number of rows", problem.rows()),
+        ("number of columns", problem.cols()),
+        ("source's leading dimension", problem.source().ld),
+        ("destination's leading dimension", problem.destination().ld),
+    ];
+    match lengths.into_iter().find(|&(_, length)| length > most) {
+        Some((what, length)) => Some(format!("the {what} is {length}, cuBLAS takes {most}")),
         None => unusable().map(str::to_owned),
     }
 }
@@ -119,20 +124,33 @@ pub(super) struct Geam {
     width: Width,
     rows: i32,
     cols: i32,
+    source: Matrices,
+    destination: Matrices,
     matrices: u64,
-    matrix_bytes: u64,
+}
+
+/// How the matrices of one side lie in its buffer.
+struct Matrices {
+    ld: i32,
+    stride_bytes: u64,
 }
 
 impl Geam {
     pub(super) fn new(handle: Handle, problem: &Problem) -> Result<Geam, BackendError> {
         let beyond = |_| BackendError::Unsupported(format!("{problem} is beyond cuBLAS's 32-bit numbers"));
+        let fit = |length: u64| i32::try_from(length).map_err(beyond);
+        let width = problem.width();
+        let side = |Layout { ld, stride }| -> Result<Matrices, BackendError> {
+            Ok(Matrices { ld: fit(ld)?, stride_bytes: stride * width.bytes() as u64 })
+        };
         Ok(Geam {
             handle,
-            width: problem.width(),
-            rows: i32::try_from(problem.rows()).map_err(beyond)?,
-            cols: i32::try_from(problem.cols()).map_err(beyond)?,
+            width,
+            rows: fit(problem.rows())?,
+            cols: fit(problem.cols())?,
+            source: side(problem.source())?,
+            destination: side(problem.destination())?,
             matrices: problem.batch(),
-            matrix_bytes: problem.side_bytes() / problem.batch().max(1),
         })
     }
 
@@ -141,35 +159,40 @@ impl Geam {
     /// # Safety
     /// The context is current. Both buffers hold the problem and live until the launch is over.
     pub(super) unsafe fn enqueue(&self, source: u64, destination: u64) -> Result<(), BackendError> {
-        (0..self.matrices).map(|matrix| matrix * self.matrix_bytes).try_for_each(|offset| {
+        (0..self.matrices).try_for_each(|matrix| {
+            let source = source + matrix * self.source.stride_bytes;
+            let destination = destination + matrix * self.destination.stride_bytes;
             // SAFETY: by the contract, both matrices lie within the buffers.
-            unsafe { self.transpose(source + offset, destination + offset) }
+            unsafe { self.transpose(source, destination) }
         })
     }
 
     /// Transposes one matrix.
     ///
-    /// cuBLAS has columns one after the other where we have rows. So it sees the source as cols × rows, with cols as the
-    /// leading dimension, and C = Aᵀ as rows × cols, with rows as the leading dimension. B is not read, since β = 0; it
-    /// is C, which is what is always allowed.
+    /// cuBLAS has columns one after the other where we have rows. So it sees the source as cols × rows and C = Aᵀ as
+    /// rows × cols, each with its own leading dimension. B is not read, since β = 0; it is C, which is what is always
+    /// allowed.
     ///
     /// # Safety
     /// As for [`enqueue`](Self::enqueue), with a matrix of the problem in each buffer.
     unsafe fn transpose(&self, source: u64, destination: u64) -> Result<(), BackendError> {
         let (Handle(handle), m, n) = (self.handle, self.rows, self.cols);
+        let (lda, ldc) = (self.source.ld, self.destination.ld);
         let (transposed, plain) = (Operation::CUBLAS_OP_T, Operation::CUBLAS_OP_N);
         let (call, status) = match self.width {
             Width::W8 => {
                 let (a, c) = (source as *const f64, destination as *mut f64);
                 // SAFETY: by the contract, and the handle is valid as long as the device is open. α and β are read by
                 // the call itself.
-                let status = unsafe { sys::cublasDgeam(handle, transposed, plain, m, n, &1.0, a, n, &0.0, c, m, c, m) };
+                let status =
+                    unsafe { sys::cublasDgeam(handle, transposed, plain, m, n, &1.0, a, lda, &0.0, c, ldc, c, ldc) };
                 ("cublasDgeam", status)
             }
             _ => {
                 let (a, c) = (source as *const f32, destination as *mut f32);
                 // SAFETY: as above; 4 bytes is the only other width that is no obstacle.
-                let status = unsafe { sys::cublasSgeam(handle, transposed, plain, m, n, &1.0, a, n, &0.0, c, m, c, m) };
+                let status =
+                    unsafe { sys::cublasSgeam(handle, transposed, plain, m, n, &1.0, a, lda, &0.0, c, ldc, c, ldc) };
                 ("cublasSgeam", status)
             }
         };

@@ -24,7 +24,7 @@ use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
 use crate::device::{Api, DeviceInfo};
 use crate::kernel::Language;
 use crate::problem::Problem;
-use crate::variant::{Presence, Variant};
+use crate::variant::{Moves, Presence, Variant};
 
 pub use discovery::discover;
 pub use driver::SYMBOLS;
@@ -66,7 +66,7 @@ impl CudaBackend {
         if let Presence::Absent(reason) = variant.presence(Api::Cuda) {
             return Some(reason.into());
         }
-        let needed = problem.bytes_moved();
+        let needed = problem.buffer_bytes();
         if needed > self.limits.memory_bytes {
             let memory = self.limits.memory_bytes;
             return Some(format!("source and destination take {needed} B, the device has {memory} B of memory"));
@@ -76,6 +76,10 @@ impl CudaBackend {
             return geam::obstacle(problem);
         }
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
+        // Goes away once the kernels take layouts.
+        if let Some(reason) = (spec.moves == Moves::Transpose).then(|| problem.packed_only("the kernel")).flatten() {
+            return Some(reason);
+        }
         if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
             let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
             return Some(format!(
@@ -118,6 +122,7 @@ mod tests {
     use super::*;
     use crate::device::{DeviceId, DeviceKind, TimerKind};
     use crate::element::Element;
+    use crate::problem::Layout;
 
     fn backend(limits: Limits) -> CudaBackend {
         let info = DeviceInfo {
@@ -194,9 +199,28 @@ mod tests {
             geam(3, 4, 65, Element::C64),
             "cuBLAS transposes one matrix a call, and 65 calls a launch are more than 64"
         );
-        let (long, text) = (1 << 31, "the matrix has 2147483648");
-        assert_eq!(geam(long, 1, 1, Element::F32), format!("{text} rows, cuBLAS takes 2147483647"));
-        assert_eq!(geam(1, long, 1, Element::F64), format!("{text} columns, cuBLAS takes 2147483647"));
+        let (long, text) = (1 << 31, "is 2147483648, cuBLAS takes 2147483647");
+        assert_eq!(geam(long, 1, 1, Element::F32), format!("the number of rows {text}"));
+        assert_eq!(geam(1, long, 1, Element::F64), format!("the number of columns {text}"));
+        let apart = |source, destination| {
+            let [source, destination] = [source, destination].map(|ld| Layout { ld, stride: 0 });
+            let problem = Problem::new(3, 4, 1, Element::F32).unwrap().with_layouts(source, destination).unwrap();
+            reason(LIMITS, Variant::Geam, problem)
+        };
+        assert_eq!(apart(long, 3), format!("the source's leading dimension {text}"));
+        assert_eq!(apart(4, long), format!("the destination's leading dimension {text}"));
+    }
+
+    #[test]
+    fn buffers_count_with_their_gaps() {
+        // Two rows of one byte 100 apart, and a destination of 2 bytes.
+        let [source, destination] = [Layout { ld: 100, stride: 0 }, Layout::packed(1, 2)];
+        let problem = Problem::new(2, 1, 1, Element::U8).unwrap().with_layouts(source, destination).unwrap();
+        assert_eq!(reason(Limits { memory_bytes: 103, ..LIMITS }, Variant::Memcpy, problem), "");
+        assert_eq!(
+            reason(Limits { memory_bytes: 102, ..LIMITS }, Variant::Memcpy, problem),
+            "source and destination take 103 B, the device has 102 B of memory"
+        );
     }
 
     #[test]

@@ -132,9 +132,14 @@ impl Work {
     fn enqueue(&self, workspace: &CudaWorkspace<'_>, source: u64, destination: u64) -> Result<(), BackendError> {
         let stream = workspace.opened.stream.cu_stream();
         match self {
-            // SAFETY: both buffers have at least so many bytes and live until the run is over or the device given up.
-            Work::Memcpy => unsafe { result::memcpy_dtod_async(destination, source, workspace.side_bytes, stream) }
-                .map_err(failed("cuMemcpyDtoDAsync")),
+            Work::Memcpy => {
+                // No more than the buffers have, whose bytes fit.
+                let bytes = workspace.problem.copied_bytes() as usize;
+                // SAFETY: both buffers have at least so many bytes and live until the run is over or the device is given
+                // up.
+                unsafe { result::memcpy_dtod_async(destination, source, bytes, stream) }
+                    .map_err(failed("cuMemcpyDtoDAsync"))
+            }
             // SAFETY: the function was loaded and the grid computed for the workspace, whose buffers live as above.
             Work::Kernel(kernel) => unsafe { kernel.enqueue(stream, source, destination) },
             // SAFETY: the buffers hold the problem that it was made for and live as above.

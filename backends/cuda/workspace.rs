@@ -22,6 +22,8 @@ const MIN_BYTES: usize = 16;
 /// gets there, so that an allocation which does not fit may fail late.
 pub(super) struct Buffer {
     pub(super) pointer: CUdeviceptr,
+    /// Bytes that belong to the problem.
+    bytes: usize,
     opened: Arc<Opened>,
 }
 
@@ -30,7 +32,7 @@ impl Buffer {
     fn new(opened: &Arc<Opened>, bytes: usize) -> Result<Buffer, DriverError> {
         // SAFETY: the memory is only ever seen as bytes by kernels and copies.
         let pointer = unsafe { result::malloc_sync(bytes.max(MIN_BYTES)) }?;
-        Ok(Buffer { pointer, opened: opened.clone() })
+        Ok(Buffer { pointer, bytes, opened: opened.clone() })
     }
 }
 
@@ -54,8 +56,6 @@ pub(super) struct Set {
 pub(super) struct CudaWorkspace<'a> {
     backend: &'a CudaBackend,
     pub(super) problem: Problem,
-    /// Bytes of each buffer that belong to the problem.
-    pub(super) side_bytes: usize,
     pub(super) sets: Vec<Set>,
     pub(super) opened: Arc<Opened>,
 }
@@ -67,37 +67,42 @@ impl<'a> CudaWorkspace<'a> {
         }
         let opened = backend.opened()?;
         let turn = opened.turn()?;
-        let requested = problem.bytes_moved().saturating_mul(sets as u64);
+        let requested = problem.buffer_bytes().saturating_mul(sets as u64);
         let (free, _) = opened.context.mem_get_info().map_err(failed("cuMemGetInfo"))?;
         let out_of_memory = BackendError::OutOfMemory { requested, available: Some(free as u64) };
         // Where the driver can move memory to the host (Windows), asking for too much succeeds and then crawls.
-        let side_bytes = match usize::try_from(problem.side_bytes()) {
-            Ok(bytes) if requested <= free as u64 => bytes,
-            _ => return Err(out_of_memory),
-        };
-        let buffer = || Buffer::new(&opened, side_bytes);
-        let set = |_| Ok(Set { source: buffer()?, destination: buffer()? });
+        if requested > free as u64 || usize::try_from(requested).is_err() {
+            return Err(out_of_memory);
+        }
+        let buffer = |bytes: u64| Buffer::new(&opened, bytes as usize);
+        let (source, destination) = (problem.source_bytes(), problem.destination_bytes());
+        let set = |_| Ok(Set { source: buffer(source)?, destination: buffer(destination)? });
         let sets = (0..sets).map(set).collect::<Result<Vec<_>, DriverError>>().map_err(|error| match error.0 {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => out_of_memory,
             _ => failed("cuMemAlloc")(error),
         })?;
         drop(turn);
-        Ok(CudaWorkspace { backend, problem, side_bytes, sets, opened })
+        Ok(CudaWorkspace { backend, problem, sets, opened })
     }
 
-    /// The set at `set`, if `length` bytes from `offset` on lie within its buffers.
-    fn checked(&self, call: &'static str, set: usize, offset: u64, length: usize) -> Result<&Set, BackendError> {
-        let end = offset.checked_add(length as u64).filter(|&end| end <= self.side_bytes as u64);
-        match (self.sets.get(set), end) {
-            (Some(set), Some(_)) => Ok(set),
-            _ => Err(BackendError::Call {
-                call,
-                reason: format!(
-                    "{length} B from byte {offset} of set {set} do not lie in {} sets of {} B",
-                    self.sets.len(),
-                    self.side_bytes
-                ),
-            }),
+    /// The buffer of the set at `set` that `side` names, if `length` bytes from `offset` on lie within it.
+    fn checked(
+        &self,
+        call: &'static str,
+        side: fn(&Set) -> &Buffer,
+        set: usize,
+        offset: u64,
+        length: usize,
+    ) -> Result<&Buffer, BackendError> {
+        let sets = self.sets.len();
+        let misused = |reason| BackendError::Call { call, reason };
+        let buffer = self.sets.get(set).map(side).ok_or_else(|| misused(format!("there is no set {set} of {sets}")))?;
+        match offset.checked_add(length as u64) {
+            Some(end) if end <= buffer.bytes as u64 => Ok(buffer),
+            _ => {
+                let bytes = buffer.bytes;
+                Err(misused(format!("{length} B from byte {offset} of set {set} do not lie in a buffer of {bytes} B")))
+            }
         }
     }
 }
@@ -105,27 +110,26 @@ impl<'a> CudaWorkspace<'a> {
 impl Workspace for CudaWorkspace<'_> {
     fn write_source(&self, set: usize, offset: u64, bytes: &[u8]) -> Result<(), BackendError> {
         const CALL: &str = "cuMemcpyHtoDAsync";
-        let set = self.checked(CALL, set, offset, bytes.len())?;
+        let source = self.checked(CALL, |set| &set.source, set, offset, bytes.len())?;
         if bytes.is_empty() {
             return Ok(());
         }
         let _turn = self.opened.turn()?;
         // SAFETY: the range lies in the buffer, and `bytes` outlives the copy, which is waited for.
-        let copy =
-            unsafe { result::memcpy_htod_async(set.source.pointer + offset, bytes, self.opened.stream.cu_stream()) };
+        let copy = unsafe { result::memcpy_htod_async(source.pointer + offset, bytes, self.opened.stream.cu_stream()) };
         copy.map_err(failed(CALL))?;
         self.opened.finish()
     }
 
     fn poison(&self, value: u8) -> Result<(), BackendError> {
-        if self.side_bytes == 0 {
+        if self.problem.is_empty() {
             return Ok(());
         }
         let _turn = self.opened.turn()?;
-        for set in &self.sets {
+        for Set { destination, .. } in &self.sets {
             let stream = self.opened.stream.cu_stream();
             // SAFETY: the buffer has at least so many bytes.
-            unsafe { result::memset_d8_async(set.destination.pointer, value, self.side_bytes, stream) }
+            unsafe { result::memset_d8_async(destination.pointer, value, destination.bytes, stream) }
                 .map_err(failed("cuMemsetD8Async"))?;
         }
         self.opened.finish()
@@ -133,15 +137,14 @@ impl Workspace for CudaWorkspace<'_> {
 
     fn read_destination(&self, set: usize, offset: u64, bytes: &mut [u8]) -> Result<(), BackendError> {
         const CALL: &str = "cuMemcpyDtoHAsync";
-        let set = self.checked(CALL, set, offset, bytes.len())?;
+        let destination = self.checked(CALL, |set| &set.destination, set, offset, bytes.len())?;
         if bytes.is_empty() {
             return Ok(());
         }
         let _turn = self.opened.turn()?;
         // SAFETY: the range lies in the buffer, and `bytes` outlives the copy, which is waited for.
-        let copy = unsafe {
-            result::memcpy_dtoh_async(bytes, set.destination.pointer + offset, self.opened.stream.cu_stream())
-        };
+        let copy =
+            unsafe { result::memcpy_dtoh_async(bytes, destination.pointer + offset, self.opened.stream.cu_stream()) };
         copy.map_err(failed(CALL))?;
         self.opened.finish()
     }

@@ -6,18 +6,21 @@ use crate::backend::Support;
 use crate::device::{Api, Limit};
 use crate::kernel::{Grid, Language};
 use crate::problem::Problem;
-use crate::variant::{Presence, Variant};
+use crate::variant::{Moves, Presence, Variant};
 
 /// Kernels address elements with 32 bits, and a tile at the very end may hang over it: 4096 is more than any tile
 /// and word reach.
 const MAX_ELEMENTS: u64 = (1 << 32) - 4096;
 
-/// Bytes of one buffer for `problem`: whole 16-byte vectors, so that the copy kernel needs no special end, and not
-/// none, since a buffer cannot be empty.
+/// What copies move at a time.
+const VECTOR_BYTES: u64 = 16;
+
+/// Bytes of the buffer for a side of `bytes`: whole vectors, so that the copy kernel needs no special end, and not none,
+/// since a buffer cannot be empty.
 ///
 /// Sides have less than 63 bits of bytes, so rounding up cannot overflow.
-pub(super) fn buffer_bytes(problem: &Problem) -> u64 {
-    problem.side_bytes().next_multiple_of(16).max(16)
+pub(super) fn buffer_bytes(bytes: u64) -> u64 {
+    bytes.next_multiple_of(VECTOR_BYTES).max(VECTOR_BYTES)
 }
 
 /// The limits that decide what runs.
@@ -82,17 +85,29 @@ fn obstacle(
     if problem.is_empty() {
         return None;
     }
-    let bytes = buffer_bytes(problem);
+    let bytes = buffer_bytes(problem.source_bytes().max(problem.destination_bytes()));
     if let Some(reason) = beyond("a buffer of", bytes, limits.max_buffer_size, "B") {
         return Some(reason);
     }
+    if let Some(reason) = beyond_vectors(variant.spec().moves, problem) {
+        return Some(reason);
+    }
     let kernel = variant.spec().kernel?;
+    // Goes away once the kernels take layouts.
+    if let Some(reason) =
+        (variant.spec().moves == Moves::Transpose).then(|| problem.packed_only("the kernel")).flatten()
+    {
+        return Some(reason);
+    }
     let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
     let shared = geometry.shared_bytes();
     let grid = kernel.grid(variant.spec().moves, problem, Language::Wgsl);
     let most = limits.max_compute_workgroups_per_dimension;
     beyond("a storage binding of", bytes, limits.max_storage_buffer_binding_size, "B")
-        .or_else(|| beyond("32-bit indices for", problem.elements(), MAX_ELEMENTS, "elements"))
+        .or_else(|| {
+            let elements = problem.source_extent().max(problem.destination_extent());
+            beyond("32-bit indices for", elements, MAX_ELEMENTS, "elements")
+        })
         .or_else(|| {
             let needed = geometry.threads().into();
             beyond("a workgroup of", needed, limits.max_compute_invocations_per_workgroup.into(), "invocations")
@@ -108,6 +123,15 @@ fn obstacle(
             Some(_) => None,
             None => Some(format!("needs {} workgroups, more than {most} × {most} can number", grid.blocks())),
         })
+}
+
+/// Why a copy cannot move just its bytes, where something stands behind them that has to stay: it moves whole vectors.
+fn beyond_vectors(moves: Moves, problem: &Problem) -> Option<String> {
+    let bytes = problem.copied_bytes();
+    let splits = moves == Moves::Copy && !problem.is_packed() && !bytes.is_multiple_of(VECTOR_BYTES);
+    splits.then(|| {
+        format!("copies {VECTOR_BYTES} bytes at a time, of which {bytes} are no multiple: something stands behind them")
+    })
 }
 
 fn beyond(what: &str, needed: u64, most: u64, unit: &str) -> Option<String> {
@@ -130,6 +154,7 @@ pub(super) fn fold(grid: Grid, most: u32) -> Option<[u32; 2]> {
 mod tests {
     use super::*;
     use crate::element::Element;
+    use crate::problem::Layout;
 
     fn check(limits: &Limits, variant: Variant, rows: u64, cols: u64, element: Element) -> Option<String> {
         let problem = Problem::new(rows, cols, 1, element).unwrap();
@@ -160,6 +185,23 @@ mod tests {
         assert_eq!(check(&limits, Variant::Padded, 1 << 16, (1 << 16) - 1, Element::U8), None);
         let reason = check(&limits, Variant::Padded, 1 << 16, 1 << 16, Element::U8).unwrap();
         assert_eq!(reason, "needs 32-bit indices for 4294967296 elements; the most is 4294963200");
+    }
+
+    #[test]
+    fn gaps_count_and_copies_stay_within_their_bytes() {
+        // Two rows of `cols` bytes 400 apart, and the destination packed.
+        let check = |cols, max_buffer_size, variant| {
+            let limits = Limits { max_buffer_size, ..Limits::default() };
+            let packed = Problem::new(2, cols, 1, Element::U8).unwrap();
+            let problem = packed.with_layouts(Layout { ld: 400, stride: 0 }, Layout::packed(cols, 2)).unwrap();
+            obstacle(Api::Vulkan, &limits, DownlevelFlags::all(), variant, &problem)
+        };
+        assert_eq!(check(8, 416, Variant::Memcpy), None);
+        assert_eq!(check(8, 416, Variant::Copy), None);
+        let reason = check(8, 415, Variant::Memcpy).unwrap();
+        assert_eq!(reason, "needs a buffer of 416 B; the most is 415");
+        let reason = check(7, 416, Variant::Memcpy).unwrap();
+        assert_eq!(reason, "copies 16 bytes at a time, of which 14 are no multiple: something stands behind them");
     }
 
     #[test]

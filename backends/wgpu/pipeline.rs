@@ -7,12 +7,13 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::{BindingType, BufferBindingType, ShaderStages};
 
 use super::gpu::{Gpu, describe, lock};
+use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
 use crate::kernel::Grid;
 use crate::problem::Problem;
 use crate::source;
-use crate::variant::Variant;
+use crate::variant::{Moves, Variant};
 
 /// The parameters of every kernel, `Params` in `shaders/lib/common.wgsl`.
 #[repr(C)]
@@ -29,8 +30,12 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// The parameters for `problem` in `grid` with buffers of `bytes` bytes; `None` if one of them does not fit.
-    pub(super) fn new(problem: &Problem, grid: Grid, bytes: u64) -> Option<Params> {
+    /// The parameters for a kernel that `moves` a problem in `grid`; `None` if one of them does not fit.
+    pub(super) fn new(problem: &Problem, moves: Moves, grid: Grid) -> Option<Params> {
+        let read = match moves {
+            Moves::Copy => problem.copied_bytes(),
+            Moves::Transpose => problem.source_bytes(),
+        };
         let fit = |value: u64| u32::try_from(value).ok();
         Some(Params {
             rows: fit(problem.rows())?,
@@ -39,7 +44,7 @@ impl Params {
             across: fit(grid.across)?,
             down: fit(grid.down)?,
             blocks: fit(grid.blocks())?,
-            vectors: fit(bytes / 16)?,
+            vectors: fit(buffer_bytes(read) / 16)?,
             padding: 0,
         })
     }

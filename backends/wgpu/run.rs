@@ -7,7 +7,7 @@ use wgpu::{BufferUsages, Features};
 
 use super::clock::Clock;
 use super::gpu::{Gpu, Held};
-use super::limits::fold;
+use super::limits::{buffer_bytes, fold};
 use super::pipeline::{Key, Params};
 use super::workspace::Set;
 use crate::backend::{BackendError, PreparedRun, RunOptions};
@@ -52,12 +52,11 @@ enum Work {
 }
 
 impl<'a> WgpuRun<'a> {
-    /// Prepares `variant` on `sets` with buffers of `bytes`, on a device that takes `most` workgroups a dimension.
+    /// Prepares `variant` on `sets`, made for `problem`, on a device that takes `most` workgroups a dimension.
     pub(super) fn new(
         gpu: &'a Gpu,
         problem: &Problem,
         sets: &[Set],
-        bytes: u64,
         most: u32,
         variant: Variant,
         options: RunOptions,
@@ -66,9 +65,9 @@ impl<'a> WgpuRun<'a> {
         let work = if problem.is_empty() || sets.is_empty() {
             Work::Nothing
         } else if variant == Variant::Memcpy {
-            Work::Copy { sets: sets.to_vec(), bytes }
+            Work::Copy { sets: sets.to_vec(), bytes: buffer_bytes(problem.copied_bytes()) }
         } else {
-            kernel(gpu, problem, sets, bytes, most, variant, options)?
+            kernel(gpu, problem, sets, most, variant, options)?
         };
         let needed = match work {
             Work::Copy { .. } => Features::TIMESTAMP_QUERY | Features::TIMESTAMP_QUERY_INSIDE_ENCODERS,
@@ -157,7 +156,6 @@ fn kernel(
     gpu: &Gpu,
     problem: &Problem,
     sets: &[Set],
-    bytes: u64,
     most: u32,
     variant: Variant,
     options: RunOptions,
@@ -166,7 +164,7 @@ fn kernel(
     let spec = variant.spec();
     let grid = spec.kernel.ok_or_else(unsupported)?.grid(spec.moves, problem, Language::Wgsl);
     let workgroups = fold(grid, most).ok_or_else(unsupported)?;
-    let content = Params::new(problem, grid, bytes).ok_or_else(unsupported)?;
+    let content = Params::new(problem, spec.moves, grid).ok_or_else(unsupported)?;
     let params = gpu.buffer(size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
     gpu.call("write_buffer", 0, || gpu.queue.write_buffer(&params, 0, bytemuck::bytes_of(&content)))?;
     let key = Key { variant, width: problem.width(), bounds_checks: options.bounds_checks };
@@ -201,7 +199,6 @@ impl PreparedRun for WgpuRun<'_> {
 mod tests {
     use super::*;
     use crate::backends::wgpu::discovery;
-    use crate::backends::wgpu::limits::buffer_bytes;
     use crate::element::Element;
 
     /// Runs `check` on the first adapter of the machine, if there is one.
@@ -213,11 +210,8 @@ mod tests {
     }
 
     fn prepared<'a>(gpu: &'a Gpu, problem: &Problem, variant: Variant) -> WgpuRun<'a> {
-        let bytes = buffer_bytes(problem);
-        let side =
-            || gpu.buffer(bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST).unwrap();
-        let sets = [0, 1, 2].map(|_| Set { source: side(), destination: side() });
-        WgpuRun::new(gpu, problem, &sets, bytes, 65_535, variant, RunOptions::default()).unwrap()
+        let sets = [0, 1, 2].map(|_| Set::new(gpu, problem).unwrap());
+        WgpuRun::new(gpu, problem, &sets, 65_535, variant, RunOptions::default()).unwrap()
     }
 
     fn launches(n: u64) -> NonZeroU32 {

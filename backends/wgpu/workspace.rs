@@ -23,8 +23,6 @@ pub(super) struct WgpuWorkspace<'a> {
 
 /// The buffers of a workspace.
 struct Buffers {
-    /// Bytes of each buffer of a set.
-    size: u64,
     sets: Vec<Set>,
     /// What a band is downloaded to.
     staging: wgpu::Buffer,
@@ -37,6 +35,15 @@ pub(super) struct Set {
     pub(super) destination: wgpu::Buffer,
 }
 
+impl Set {
+    /// Buffers for `problem`. The device's turn must be held.
+    pub(super) fn new(gpu: &Gpu, problem: &Problem) -> Result<Set, BackendError> {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let side = |bytes| gpu.buffer(buffer_bytes(bytes), usage);
+        Ok(Set { source: side(problem.source_bytes())?, destination: side(problem.destination_bytes())? })
+    }
+}
+
 impl<'a> WgpuWorkspace<'a> {
     pub(super) fn new(
         adapter: &'a WgpuAdapter,
@@ -45,37 +52,38 @@ impl<'a> WgpuWorkspace<'a> {
         sets: usize,
     ) -> Result<WgpuWorkspace<'a>, BackendError> {
         let turn = gpu.turn();
-        let size = buffer_bytes(&problem);
-        let side = || gpu.buffer(size, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST);
-        let sets = (0..sets).map(|_| Ok(Set { source: side()?, destination: side()? }));
-        let sets = sets.collect::<Result<_, BackendError>>()?;
-        let staging = gpu.buffer(size.min(BAND_BYTES as u64), BufferUsages::MAP_READ | BufferUsages::COPY_DST)?;
+        let sets = (0..sets).map(|_| Set::new(gpu, &problem)).collect::<Result<_, BackendError>>()?;
+        let band = buffer_bytes(problem.destination_bytes()).min(BAND_BYTES as u64);
+        let staging = gpu.buffer(band, BufferUsages::MAP_READ | BufferUsages::COPY_DST)?;
         drop(turn);
-        Ok(WgpuWorkspace { adapter, gpu, problem, buffers: Held::new(gpu, Buffers { size, sets, staging }) })
+        Ok(WgpuWorkspace { adapter, gpu, problem, buffers: Held::new(gpu, Buffers { sets, staging }) })
     }
 
-    /// The set, if a band of `len` bytes at `offset` lies in its buffers.
-    fn band(&self, call: &'static str, set: usize, offset: u64, len: usize) -> Result<&Set, BackendError> {
-        let buffers = &*self.buffers;
+    /// The buffer of the set that `side` names, if a band of `len` bytes at `offset` lies in it.
+    fn band(
+        &self,
+        call: &'static str,
+        side: fn(&Set) -> &wgpu::Buffer,
+        set: usize,
+        offset: u64,
+        len: usize,
+    ) -> Result<&wgpu::Buffer, BackendError> {
+        let sets = self.buffers.sets.len();
+        let misused = |reason| BackendError::Call { call, reason };
+        let found = self.buffers.sets.get(set).map(side);
+        let buffer = found.ok_or_else(|| misused(format!("there is no set {set} of {sets}")))?;
         let end = offset.checked_add(len as u64);
-        let inside = end.is_some_and(|end| end <= buffers.size) && len <= BAND_BYTES && offset.is_multiple_of(4);
-        match buffers.sets.get(set) {
-            Some(found) if inside => Ok(found),
-            _ => Err(BackendError::Call {
-                call,
-                reason: format!(
-                    "{len} B at {offset} of set {set} are no band of {} sets of {} B",
-                    buffers.sets.len(),
-                    buffers.size
-                ),
-            }),
+        let size = buffer.size();
+        match end.is_some_and(|end| end <= size) && len <= BAND_BYTES && offset.is_multiple_of(4) {
+            true => Ok(buffer),
+            false => Err(misused(format!("{len} B at {offset} of set {set} are no band of a buffer of {size} B"))),
         }
     }
 }
 
 impl Workspace for WgpuWorkspace<'_> {
     fn write_source(&self, set: usize, offset: u64, bytes: &[u8]) -> Result<(), BackendError> {
-        let Set { source, .. } = self.band("write_source", set, offset, bytes.len())?;
+        let source = self.band("write_source", |set| &set.source, set, offset, bytes.len())?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -98,7 +106,7 @@ impl Workspace for WgpuWorkspace<'_> {
 
     fn poison(&self, value: u8) -> Result<(), BackendError> {
         let _turn = self.gpu.turn();
-        let (gpu, size) = (self.gpu, self.buffers.size);
+        let (gpu, size) = (self.gpu, buffer_bytes(self.problem.destination_bytes()));
         let ready = size.min(POISON_BYTES);
         let poison = gpu.buffer(ready, BufferUsages::COPY_SRC | BufferUsages::COPY_DST)?;
         let commands = gpu.call("copy_buffer_to_buffer", ready, || {
@@ -117,7 +125,7 @@ impl Workspace for WgpuWorkspace<'_> {
     }
 
     fn read_destination(&self, set: usize, offset: u64, bytes: &mut [u8]) -> Result<(), BackendError> {
-        let Set { destination, .. } = self.band("read_destination", set, offset, bytes.len())?;
+        let destination = self.band("read_destination", |set| &set.destination, set, offset, bytes.len())?;
         if bytes.is_empty() {
             return Ok(());
         }
@@ -137,14 +145,6 @@ impl Workspace for WgpuWorkspace<'_> {
         let variant = self.adapter.choose(variant, &self.problem);
         self.adapter.require(variant, &self.problem)?;
         let most = self.adapter.limits().max_compute_workgroups_per_dimension;
-        Ok(Box::new(WgpuRun::new(
-            self.gpu,
-            &self.problem,
-            &self.buffers.sets,
-            self.buffers.size,
-            most,
-            variant,
-            options,
-        )?))
+        Ok(Box::new(WgpuRun::new(self.gpu, &self.problem, &self.buffers.sets, most, variant, options)?))
     }
 }

@@ -13,7 +13,7 @@ struct Params {
     across: u32,
     down: u32,
     blocks: u32,
-    // 16-byte vectors that hold one side, the last of them perhaps with padding.
+    // 16-byte vectors that hold the source, or what a copy moves of it; the last of them perhaps with padding.
     vectors: u32,
     padding: u32,
 }

@@ -80,11 +80,10 @@ impl<'a> Target<'a> {
     }
 
     fn sets_wanted(&self, problem: &Problem) -> usize {
-        // An empty problem has nothing to rotate over.
-        let bytes = problem.bytes_moved().max(1);
-        let wanted = self.working_set_wanted().div_ceil(bytes);
+        // An empty problem has nothing to rotate over. Gaps that nothing touches take memory and no place in the cache.
+        let wanted = self.working_set_wanted().div_ceil(problem.bytes_moved().max(1));
         // Half of the memory is left to others.
-        let fitting = self.info().memory_bytes.unwrap_or(u64::MAX) / 2 / bytes;
+        let fitting = self.info().memory_bytes.unwrap_or(u64::MAX) / 2 / problem.buffer_bytes().max(1);
         wanted.min(fitting).clamp(1, MAX_SETS) as usize
     }
 

@@ -22,6 +22,8 @@ pub struct Act {
     pub fails_at: Option<(u32, BackendError)>,
     /// The batch from which on the last element comes out wrong.
     pub wrong_from: Option<u32>,
+    /// The batch from which on the element at this index of the destination is written over.
+    pub strays: Option<(u32, usize)>,
     /// The batch from which on the host's clock times it.
     pub host_from: Option<u32>,
     /// Why it is not supported, if it is not.
@@ -30,7 +32,15 @@ pub struct Act {
 
 impl Act {
     pub fn takes(launch_ns: u64) -> Act {
-        Act { launch_ns, drift_ns: 0, fails_at: None, wrong_from: None, host_from: None, unsupported: None }
+        Act {
+            launch_ns,
+            drift_ns: 0,
+            fails_at: None,
+            wrong_from: None,
+            strays: None,
+            host_from: None,
+            unsupported: None,
+        }
     }
 }
 
@@ -90,10 +100,10 @@ impl TransposeBackend for Scripted {
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
         self.note(format!("workspace {sets}"));
         if sets > self.max_sets {
-            return Err(BackendError::OutOfMemory { requested: sets as u64 * problem.bytes_moved(), available: None });
+            return Err(BackendError::OutOfMemory { requested: sets as u64 * problem.buffer_bytes(), available: None });
         }
-        let side = vec![0; problem.side_bytes() as usize];
-        let sets = RefCell::new(vec![(side.clone(), side); sets]);
+        let [source, destination] = [problem.source_bytes(), problem.destination_bytes()].map(|n| vec![0; n as usize]);
+        let sets = RefCell::new(vec![(source, destination); sets]);
         Ok(Box::new(Space { device: self, problem: *problem, sets }))
     }
 }
@@ -146,6 +156,10 @@ impl PreparedRun for Run<'_> {
             if let Some(last) = destination.last_mut().filter(|_| wrong) {
                 *last = !*last;
             }
+            if let Some((_, index)) = self.act.strays.filter(|(from, _)| batch >= *from) {
+                let width = self.space.problem.width().bytes();
+                destination[index * width..][..width].copy_from_slice(&source[..width]);
+            }
         });
         let ns = self.act.launch_ns * u64::from(launches.get()) + self.act.drift_ns * u64::from(batch);
         let start = Instant::now();
@@ -165,10 +179,13 @@ impl PreparedRun for Run<'_> {
 fn move_elements(problem: &Problem, variant: Variant, source: &[u8], destination: &mut [u8]) {
     let width = problem.width().bytes();
     for (index, to) in destination.chunks_exact_mut(width).enumerate() {
+        let index = index as u64;
         let from = match variant.spec().moves {
-            Moves::Copy => index,
-            Moves::Transpose => problem.source_of(index as u64) as usize,
+            Moves::Copy => (index < problem.elements()).then_some(index),
+            Moves::Transpose => problem.source_of(index),
         };
-        to.copy_from_slice(&source[from * width..][..width]);
+        if let Some(from) = from {
+            to.copy_from_slice(&source[from as usize * width..][..width]);
+        }
     }
 }

@@ -1,6 +1,7 @@
 // cuBLAS without a GPU, on the fake driver beside it. It has exactly the functions that the backend says it calls.
 //
-// A geam is handed to the driver as a kernel, so that it can be captured. Compiled with -DNO_GEAM there is none.
+// A geam is handed to the driver as a kernel, so that it can be captured; the leading dimensions go where kernels have
+// the blocks across and down. Compiled with -DNO_GEAM there is none.
 
 #include "fake.h"
 
@@ -37,10 +38,9 @@ static int transpose(size_t width, struct handle* handle, int op_a, int op_b, in
     // C is m x n, and so is B, which is not transposed; A, which is, is n x m.
     if (op_a != OP_T || op_b != OP_N || m < 1 || n < 1 || lda < n || ldb < m || ldc < m) return INVALID_VALUE;
     // What the fake driver's kernels do.
-    if (alpha != 1 || beta != 0 || lda != n || ldc != m || a == c || width != number("FAKE_WIDTH", 1)) return INVALID_VALUE;
+    if (alpha != 1 || beta != 0 || a == c || width != number("FAKE_WIDTH", 1)) return INVALID_VALUE;
     uint64_t source = (uintptr_t)a, destination = (uintptr_t)c, rows = m, cols = n;
-    unsigned one = 1;
-    void* parameters[] = {&source, &destination, &rows, &cols, &one, &one};
+    void* parameters[] = {&source, &destination, &rows, &cols, &lda, &ldc};
     return cuLaunchKernel("geam", 1, 1, 1, 32, 1, 1, 0, handle->stream, parameters, NULL) ? EXECUTION_FAILED : 0;
 }
 

@@ -111,6 +111,14 @@ struct work {
 struct graph { struct work work[256]; unsigned count; };
 static struct graph* capturing;
 
+static void transpose(char* destination, size_t ld, const char* source, size_t source_ld, const struct work* work) {
+    size_t width = number("FAKE_WIDTH", 1);
+    for (size_t row = 0; row < work->rows; row++) {
+        for (size_t col = 0; col < work->cols; col++) {
+            memcpy(destination + (col * ld + row) * width, source + (row * source_ld + col) * width, width);
+        }
+    }
+}
 static int perform(const struct work* work) {
     const char* source = (const char*)(uintptr_t)work->source;
     char* destination = (char*)(uintptr_t)work->destination;
@@ -125,13 +133,13 @@ static int perform(const struct work* work) {
         memcpy(destination, source, matrix * width);
         return work->across == work->blocks && work->down == 1 ? 0 : 700;
     }
+    if (!strcmp(work->kernel, "geam")) {
+        transpose(destination, work->down, source, work->across, work);
+        return 0;
+    }
     if (work->blocks % (work->across * work->down)) return 700;
     for (size_t batch = work->blocks / (work->across * work->down); batch > 0; batch--) {
-        for (size_t row = 0; row < work->rows; row++) {
-            for (size_t col = 0; col < work->cols; col++) {
-                memcpy(destination + (col * work->rows + row) * width, source + (row * work->cols + col) * width, width);
-            }
-        }
+        transpose(destination, work->rows, source, work->cols, work);
         source += matrix * width;
         destination += matrix * width;
     }
