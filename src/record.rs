@@ -11,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceKind, Peak, TimerKind};
+use crate::problem::Layout;
 
 pub use check::InvalidRecord;
 pub use file::ReadError;
@@ -158,6 +159,18 @@ pub struct Row {
     pub cols: u64,
     /// Number of matrices.
     pub batch: u64,
+    /// Leading dimension of the source, in elements. This and the next three are there where there are gaps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_ld: Option<u64>,
+    /// Batch stride of the source, in elements; of a single matrix, what it reaches over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_stride: Option<u64>,
+    /// Leading dimension of the destination, in elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destination_ld: Option<u64>,
+    /// Batch stride of the destination, in elements.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destination_stride: Option<u64>,
     /// Name of the element.
     pub element: String,
     /// Whether shaders were compiled with bounds checks; `null` where the API has no such setting
@@ -191,11 +204,20 @@ pub struct Row {
     pub percent_of_peak: Option<f64>,
     /// Pairs of buffers that the launches rotated over.
     pub sets: usize,
-    /// Whether the buffers together are smaller than four times the last-level cache, so that the figure may be the
-    /// cache's; `null` where the size of the cache is not known.
+    /// Whether the buffers together, gaps not counted, are smaller than four times the last-level cache, so that the
+    /// figure may be the cache's; `null` where the size of the cache is not known.
     pub cache_resident: Option<bool>,
     /// Whether every destination was right, bit for bit, before and after timing.
     pub verified: bool,
     /// What holds it back, derived from the access model and the measured ratios; `null` where that says nothing.
     pub limiter: Option<String>,
+}
+
+impl Row {
+    /// How source and destination lie in memory, where they are not packed.
+    pub fn layouts(&self) -> Option<[Layout; 2]> {
+        let source = Layout { ld: self.source_ld?, stride: self.source_stride? };
+        let destination = Layout { ld: self.destination_ld?, stride: self.destination_stride? };
+        Some([source, destination])
+    }
 }

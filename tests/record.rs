@@ -48,6 +48,10 @@ fn row(status: Status) -> Row {
         rows: 1024,
         cols: 2048,
         batch: 3,
+        source_ld: Some(2049),
+        source_stride: Some(2_098_200),
+        destination_ld: Some(1024),
+        destination_stride: Some(2_097_152),
         element: "f32".into(),
         bounds_checks: Some(false),
         status,
@@ -75,6 +79,10 @@ fn record() -> Record {
     devices[1] = Device { pci: None, memory_bytes: None, cache_bytes: None, peak: None, ..devices[1].clone() };
     let bare = Row {
         device: "cpu".into(),
+        source_ld: None,
+        source_stride: None,
+        destination_ld: None,
+        destination_stride: None,
         bounds_checks: None,
         timer: Some(TimerKind::Device),
         timer_note: None,
@@ -199,6 +207,10 @@ fn values_out_of_range_are_refused() {
         ("/results/0/device", json!("cpu:0")),
         ("/results/0/variant", json!("Naive")),
         ("/results/0/rows", json!(-1)),
+        ("/results/0/source_ld", json!(0)),
+        ("/results/0/source_stride", json!(null)),
+        ("/results/0/destination_ld", json!(1024.5)),
+        ("/results/0/destination_stride", json!(-1)),
         ("/results/0/element", json!("float")),
         ("/results/0/bounds_checks", json!("on")),
         ("/results/0/status", json!("skipped")),
@@ -334,11 +346,13 @@ fn fields_of_a_later_program_are_passed_over() {
 #[test]
 fn what_cannot_be_is_neither_read_nor_written() {
     type Change = fn(&mut Record);
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 18] = [
         ("schema is cornerturn/0;", |r| r.schema = "cornerturn/0".into()),
         ("devices[1].id is vulkan:0;", |r| r.devices[1].id = "vulkan:0".into()),
         ("devices[0].peak.gbps is inf;", |r| r.devices[0].peak.as_mut().unwrap().gbps = f64::INFINITY),
         ("results[0].device is cuda:7;", |r| r.results[0].device = "cuda:7".into()),
+        ("results[0].source_stride is missing;", |r| r.results[0].source_stride = None),
+        ("results[4].source_ld is missing;", |r| r.results[4].destination_ld = Some(5)),
         ("results[0].samples_s[1] is NaN;", |r| r.results[0].samples_s[1] = f64::NAN),
         ("results[0].samples_s[2] is -1;", |r| r.results[0].samples_s[2] = -1.0),
         ("results[0].samples_s is empty;", |r| r.results[0].samples_s.clear()),

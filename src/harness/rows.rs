@@ -58,6 +58,8 @@ impl Group<'_> {
     }
 
     fn blank_row(&self, cell: &Cell) -> Row {
+        let (source, destination) = (self.problem.source(), self.problem.destination());
+        let with_gaps = |length: u64| (!self.problem.is_packed()).then_some(length);
         Row {
             device: self.target.info().id.to_string(),
             variant: cell.variant.name().into(),
@@ -65,6 +67,10 @@ impl Group<'_> {
             rows: self.problem.rows(),
             cols: self.problem.cols(),
             batch: self.problem.batch(),
+            source_ld: with_gaps(source.ld),
+            source_stride: with_gaps(source.stride),
+            destination_ld: with_gaps(destination.ld),
+            destination_stride: with_gaps(destination.stride),
             element: self.problem.element().name().into(),
             bounds_checks: cell.bounds_checks,
             status: Status::Ok,

@@ -47,6 +47,7 @@ impl Record {
             let place = |field: &str| format!("results[{i}].{field}");
             let device = self.device(&row.device);
             require(device.is_some(), place("device"), &row.device, "the id of a listed device")?;
+            layouts(row, &place)?;
             numbers(row, &place)?;
             agrees_with_status(row, &place)?;
             let software = device.is_some_and(|device| device.kind == DeviceKind::Software);
@@ -59,6 +60,21 @@ impl Record {
 
 fn positive(place: String, value: f64) -> Checked {
     require(value.is_finite() && value > 0.0, place, value, "finite and above zero")
+}
+
+/// All of a layout's fields are there or none.
+fn layouts(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
+    let fields = [
+        ("source_ld", row.source_ld),
+        ("source_stride", row.source_stride),
+        ("destination_ld", row.destination_ld),
+        ("destination_stride", row.destination_stride),
+    ];
+    let given = fields.iter().any(|(_, value)| value.is_some());
+    let missing = fields.iter().find(|(_, value)| given && value.is_none());
+    missing.map_or(Ok(()), |(field, _)| {
+        require(false, place(field), "missing", "there where another of the layouts' fields is")
+    })
 }
 
 fn numbers(row: &Row, place: &impl Fn(&str) -> String) -> Checked {

@@ -1,6 +1,6 @@
 //! One piece of hardware through several APIs, or with and without bounds checks, side by side.
 
-use super::layout::{Axes, Grid, Hardware, Section, left, right};
+use super::layout::{Axes, Grid, Hardware, Section, left, right, size};
 use super::notes::Footnotes;
 use super::number::{NONE, ratio, significant};
 use crate::device::DeviceKind;
@@ -74,7 +74,7 @@ fn lanes<'a>(hardware: &Hardware<'a>) -> Vec<Lane<'a>> {
 
 /// The rows that differ in nothing but device and setting.
 fn matches<'a>(hardware: &Hardware<'a>) -> Vec<Vec<&'a Row>> {
-    let key = |row: &Row| (row.rows, row.cols, row.batch, row.element.clone(), row.label());
+    let key = |row: &Row| (size(row), row.element.clone(), row.label());
     let mut matches: Vec<Vec<&Row>> = Vec::new();
     for &row in &hardware.rows {
         match matches.iter_mut().find(|rows| key(rows[0]) == key(row)) {

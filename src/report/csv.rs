@@ -8,13 +8,17 @@ use crate::record::{Device, Record, Row};
 type Column<T> = (&'static str, fn(&T) -> String);
 
 /// The fields of a row, under their names in the record. A test holds them against the record.
-const ROW: [Column<Row>; 25] = [
+const ROW: [Column<Row>; 29] = [
     ("device", |row| row.device.clone()),
     ("variant", |row| row.variant.clone()),
     ("chosen", |row| text(row.chosen.as_ref())),
     ("rows", |row| row.rows.to_string()),
     ("cols", |row| row.cols.to_string()),
     ("batch", |row| row.batch.to_string()),
+    ("source_ld", |row| text(row.source_ld)),
+    ("source_stride", |row| text(row.source_stride)),
+    ("destination_ld", |row| text(row.destination_ld)),
+    ("destination_stride", |row| text(row.destination_stride)),
     ("element", |row| row.element.clone()),
     ("bounds_checks", |row| text(row.bounds_checks)),
     ("status", |row| row.status.to_string()),
@@ -47,8 +51,8 @@ const DEVICE: [Column<Device>; 4] = [
 /// The results as CSV: a header, then one line for each row, in the order measured.
 ///
 /// The columns are the fields of a [`Row`] under their names in the record, in its units, then `device_name`,
-/// `device_api`, `device_driver` and `device_kind`. Samples are joined by `;`, and what is `null` is empty. Numbers
-/// have all their digits. Text is as it stands in the record, quoted where CSV asks for it.
+/// `device_api`, `device_driver` and `device_kind`. Samples are joined by `;`, and what is `null` or missing is empty.
+/// Numbers have all their digits. Text is as it stands in the record, quoted where CSV asks for it.
 pub fn csv(record: &Record) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header = ROW.iter().map(|(name, _)| name).chain(DEVICE.iter().map(|(name, _)| name));

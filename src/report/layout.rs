@@ -5,6 +5,7 @@ use super::notes::{self, Footnotes};
 use super::number::{self, NONE, or_none};
 use super::{compare, text};
 use crate::device::DeviceKind;
+use crate::problem;
 use crate::record::{Device, Record, Row, Status};
 
 /// A report.
@@ -66,13 +67,16 @@ impl Hardware<'_> {
 /// What the rows of a record differ in.
 pub(super) struct Axes {
     /// The sizes, in the order measured.
-    sizes: Vec<[u64; 3]>,
+    sizes: Vec<Size>,
     /// Whether shaders were run with and without bounds checks.
     pub bounds: bool,
 }
 
-fn size(row: &Row) -> [u64; 3] {
-    [row.rows, row.cols, row.batch]
+/// Rows, columns and matrices, and how source and destination lie in memory where they are not packed.
+type Size = ([u64; 3], Option<[problem::Layout; 2]>);
+
+pub(super) fn size(row: &Row) -> Size {
+    ([row.rows, row.cols, row.batch], row.layouts())
 }
 
 impl Axes {
@@ -105,8 +109,9 @@ impl Axes {
     }
 }
 
-fn shape([rows, cols, batch]: [u64; 3]) -> String {
-    if batch == 1 { format!("{rows}×{cols}") } else { format!("{batch} × {rows}×{cols}") }
+fn shape(([rows, cols, batch], layouts): Size) -> String {
+    let shape = if batch == 1 { format!("{rows}×{cols}") } else { format!("{batch} × {rows}×{cols}") };
+    layouts.map_or(shape.clone(), |layouts| format!("{shape}, {}", problem::told(layouts, batch)))
 }
 
 /// The report of a record.
@@ -121,6 +126,9 @@ pub(super) fn of(record: &Record) -> Layout {
     let mut notes: Vec<String> = Vec::new();
     if !record.results.is_empty() {
         notes.extend(notes::MEANING.map(String::from));
+    }
+    if axes.sizes.iter().any(|(_, layouts)| layouts.is_some()) {
+        notes.push(notes::LAYOUTS.into());
     }
     notes.extend(notes::absent(record));
     Layout { facts: facts(record), warnings: warnings(record), sections, notes, footnotes: footnotes.0 }

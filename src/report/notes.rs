@@ -12,6 +12,10 @@ pub(super) const MEANING: [&str; 4] = [
     "Time: the median of one launch; spread: interquartile range over median.",
 ];
 
+/// What a size with leading dimensions means, for records that have one.
+pub(super) const LAYOUTS: &str = "ld: leading dimension, the elements from the beginning of a row to that of the next, \
+     source → destination; stride: batch stride, the same from matrix to matrix.";
+
 const SOFTWARE: &str = "software device: its figures say nothing about a GPU";
 const CACHE: &str =
     "the buffers together are smaller than four times the last-level cache: the figure may be the cache's";
