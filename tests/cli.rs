@@ -51,6 +51,10 @@ fn bad_words_are_refused_and_the_valid_ones_listed() {
     refused(&bench(&["--peak", "fast"]), &["GB/s"]);
     refused(&bench(&["--bounds-checks", "maybe"]), &["off, on, both"]);
     refused(&bench(&["--batch=-1"]), &["batch"]);
+    refused(&bench(&["--pad", "3"]), &["`3`", "SOURCE,DESTINATION", "96,0"]);
+    refused(&bench(&["--batch-pad", "1,2,3"]), &["`1,2,3`", "SOURCE,DESTINATION"]);
+    refused(&bench(&["--batch-pad", "0,5"]), &["--batch-pad 0,5", "--batch 1 has no two"]);
+    refused(&bench(&["--pad", "0,18446744073709551616"]), &["more than 18446744073709551615"]);
     refused(&bench(&["--peak", "vulkan:0=10"]), &["vulkan:0", "not part of this run"]);
     refused(&cornerturn(&["benchmark"]), &["benchmark"]);
 }
@@ -64,6 +68,34 @@ fn a_device_that_is_not_here_is_refused_with_the_ones_that_are() {
 fn sizes_that_overflow_are_refused_before_anything_runs() {
     let output = bench(&["--size", "9223372036854775807x3"]);
     refused(&output, &["9223372036854775807×3 of f32", "9223372036854775807 bytes"]);
+    let output = bench(&["--pad", "0,18446744073709551615"]);
+    refused(&output, &["64×48 of f32 (4 bytes each) with ld 48 → 18446744073709551615 is more"]);
+    let output = bench(&["--batch", "3", "--batch-pad", "1152921504606846976,0"]);
+    refused(&output, &["3 × 64×48 of f32", "stride 1152921504606850048 → 3072 is more"]);
+}
+
+#[test]
+fn gaps_are_measured_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (json, csv) = (path("run.json"), path("run.csv"));
+    let files = ["--json", &json, "--csv", &csv];
+    let output = bench(&[&["--pad", "3,1", "--batch", "2", "--batch-pad", "5,0"], &files[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let schema = serde_json::from_str(include_str!("../docs/record.schema.json")).unwrap();
+    let written = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(jsonschema::validate(&schema, &written).map_err(|error| error.to_string()), Ok(()));
+    assert!(stdout(&output).contains("2 × 64×48, ld 51 → 65, stride 3269 → 3120"), "{}", stdout(&output));
+    let record = Record::read(&json).unwrap();
+    let row = |variant: &str| record.results.iter().find(|row| row.variant == variant).unwrap();
+    for variant in ["memcpy", "copy", "naive", "tiled", "auto"] {
+        assert_eq!((row(variant).status, row(variant).verified), (Status::Ok, true), "{variant}");
+    }
+    let reason = row("transpose-crate").reason.as_deref();
+    let packed =
+        "the `transpose` crate takes packed matrices; the source's have a leading dimension of 51 for 48 columns";
+    assert_eq!(reason, Some(packed));
+    assert!(fs::read_to_string(&csv).unwrap().contains(",64,48,2,51,3269,65,3120,f32,"));
 }
 
 #[test]

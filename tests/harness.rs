@@ -287,3 +287,83 @@ fn a_problem_whose_bytes_overflow_is_refused_before_anything_runs() {
     assert!(error.to_string().contains("1099511627776×1099511627776"), "{error}");
     assert!(device.log.lock().unwrap().is_empty());
 }
+
+/// 64 × 64 with a gap of 3 elements after each destination row.
+fn plan_with_gaps() -> Plan {
+    Plan { pad: [0, 3], ..plan() }
+}
+
+#[test]
+fn rows_tell_the_layout_and_count_no_gap() {
+    let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
+    let rows = run(&device, &Plan { batch: 2, pad: [1, 3], batch_pad: [5, 0], ..plan() });
+    let naive = row(&rows, "naive");
+    assert_eq!((naive.status, naive.verified, naive.bytes), (Status::Ok, true, 65_536));
+    let [source, destination] = naive.layouts().unwrap();
+    assert_eq!((source.ld, source.stride), (65, 64 * 65 + 5));
+    assert_eq!((destination.ld, destination.stride), (67, 64 * 67));
+    assert!(rows.iter().all(|row| row.status == Status::Ok || row.variant == "transpose-crate"), "{rows:#?}");
+    let packed = run(&device, &plan());
+    assert_eq!(row(&packed, "naive").layouts(), None);
+    assert_eq!(row(&packed, "naive").source_ld, None);
+}
+
+#[test]
+fn a_write_into_a_gap_fails_the_row_before_and_after_timing() {
+    for from in [0, 8] {
+        let device = Scripted::new("cuda:0", DeviceKind::Gpu, move |variant, _| match variant {
+            // The second element of the gap after the second row.
+            Variant::Tiled => Act { strays: Some((from, 67 + 64 + 1)), ..Act::takes(4000) },
+            other => ladder(other),
+        });
+        let rows = run(&device, &plan_with_gaps());
+        let tiled = row(&rows, "tiled");
+        assert_eq!((tiled.status, tiled.verified, tiled.gbps), (Status::Failed, false, None));
+        let reason = tiled.reason.as_deref().unwrap();
+        let lies = "destination [1, 65] of set 0 lies between rows and must stay untouched, but holds 0x";
+        assert!(reason.starts_with(lies), "{reason}");
+        assert!(reason.ends_with("that value belongs at [0, 0]"), "{reason}");
+        assert_eq!(row(&rows, "padded").status, Status::Ok);
+    }
+}
+
+#[test]
+fn a_copy_that_moves_more_than_the_elements_fails() {
+    let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| match variant {
+        Variant::Copy => Act { strays: Some((0, 64 * 64)), ..Act::takes(4000) },
+        other => ladder(other),
+    });
+    let rows = run(&device, &plan_with_gaps());
+    let reason = row(&rows, "copy").reason.as_deref().unwrap();
+    assert!(reason.contains("lies past what a copy moves and must stay untouched"), "{reason}");
+    assert_eq!(row(&rows, "memcpy").status, Status::Ok);
+}
+
+#[test]
+fn memory_counts_gaps_and_the_cache_does_not() {
+    let mut device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
+    device.info_mut().cache_bytes = Some(64 << 10);
+    // 256 KiB are wanted: 8 times the 32 KiB that a launch moves.
+    let sets = |device: &Scripted, plan: &Plan| row(&run(device, plan), "naive").sets;
+    let far = Plan { pad: [0, 1000], ..plan() };
+    assert_eq!((sets(&device, &plan()), sets(&device, &far)), (8, 8));
+    // The buffers of a set take 16 KiB and 4 × (63 × 1064 + 64) bytes: half of the memory holds 4 of them.
+    let set = 16_384 + 4 * (63 * 1064 + 64);
+    device.info_mut().memory_bytes = Some(2 * 4 * set);
+    assert_eq!((sets(&device, &plan()), sets(&device, &far)), (8, 4));
+}
+
+#[test]
+fn gaps_that_overflow_are_refused_before_anything_runs() {
+    let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
+    let backend: &dyn TransposeBackend = &device;
+    let stop = AtomicBool::new(false);
+    let mut observer = StopAt(u64::MAX, &stop, Vec::new());
+    let plan = Plan { pad: [1 << 60, 0], ..plan() };
+    let error = harness::run(&targets([backend], |_| None), &plan, &stop, &mut observer).unwrap_err();
+    assert!(
+        error.to_string().contains("64×64 of f32 (4 bytes each) with ld 1152921504606847040 → 64 is more"),
+        "{error}"
+    );
+    assert!(device.log.lock().unwrap().is_empty());
+}

@@ -28,6 +28,7 @@ use crate::variant::Variant;
   cornerturn bench
   cornerturn bench --device cuda:0,vulkan:0 --size 4096x4096,10000x10007 --element f32,u8
   cornerturn bench --variant padded --bounds-checks both --json run.json
+  cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
 
 GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
 Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
@@ -43,6 +44,14 @@ pub struct Args {
     /// Matrices of each size, one after the other
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     batch: u64,
+
+    /// Elements between the end of a row and the beginning of the next: leading dimensions larger than a row
+    #[arg(long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides)]
+    pad: [u64; 2],
+
+    /// Elements more between a matrix and the next, with --batch: batch strides larger than a matrix
+    #[arg(long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides)]
+    batch_pad: [u64; 2],
 
     /// Element types, separated by commas: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "f32")]
@@ -130,6 +139,8 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         variants: if args.variant.is_empty() { Variant::ALL.to_vec() } else { args.variant.clone() },
         sizes: (!args.size.is_empty()).then(|| without_repeats(&args.size)),
         batch: args.batch,
+        pad: args.pad,
+        batch_pad: args.batch_pad,
         elements: without_repeats(&args.element),
         bounds_checks: match args.bounds_checks {
             BoundsChecks::Off => vec![false],
@@ -139,6 +150,13 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         min_time: args.min_time,
         ..Plan::default()
     };
+    if args.batch <= 1 && args.batch_pad != [0; 2] {
+        let [source, destination] = args.batch_pad;
+        let batch = args.batch;
+        let message =
+            format!("--batch-pad {source},{destination} is between matrices, of which --batch {batch} has no two");
+        return Err(Failure::Input(message));
+    }
     // The sizes that depend on the kind of device are all small: one kind stands for all.
     plan.problems(DeviceKind::Gpu).map_err(|error| Failure::Input(error.to_string()))?;
     Ok(plan)

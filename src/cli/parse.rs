@@ -17,6 +17,19 @@ pub fn size(text: &str) -> Result<(u64, u64), String> {
     Ok((number(rows)?, number(cols)?))
 }
 
+/// `SOURCE,DESTINATION`, such as `96,0`: a number of elements for either side.
+pub fn sides(text: &str) -> Result<[u64; 2], String> {
+    let wrong = || format!("`{text}` is no pair of gaps; write SOURCE,DESTINATION in elements, such as 96,0");
+    let number = |digits: &str| -> Result<u64, String> {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(wrong());
+        }
+        digits.parse().map_err(|_| format!("{digits} in `{text}` is more than {}, the most elements", u64::MAX))
+    };
+    let (source, destination) = text.split_once(',').ok_or_else(wrong)?;
+    Ok([number(source)?, number(destination)?])
+}
+
 /// Seconds, such as `0.25`.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     const LEAST: f64 = 1e-4;
@@ -62,6 +75,15 @@ mod tests {
             assert!(size(text).unwrap_err().contains("ROWSxCOLS"), "{text}");
         }
         assert!(size("18446744073709551616x1").unwrap_err().contains("more than 18446744073709551615"));
+    }
+
+    #[test]
+    fn gaps() {
+        assert_eq!(sides("96,0"), Ok([96, 0]));
+        for text in ["", ",", "3", "3,", ",3", "3,-1", "3, 4", "1,2,3", "1.5,2", "a,b"] {
+            assert!(sides(text).unwrap_err().contains("SOURCE,DESTINATION"), "{text}");
+        }
+        assert!(sides("0,18446744073709551616").unwrap_err().contains("more than 18446744073709551615"));
     }
 
     #[test]

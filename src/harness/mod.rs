@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::device::DeviceKind;
 use crate::element::Element;
-use crate::problem::{Problem, ProblemTooLarge};
+use crate::problem::{Layout, LayoutError, Problem};
 use crate::record::Row;
 use crate::variant::Variant;
 
@@ -29,6 +29,10 @@ pub struct Plan {
     pub sizes: Option<Vec<(u64, u64)>>,
     /// Matrices of each problem.
     pub batch: u64,
+    /// Elements between the end of a row and the beginning of the next, in the source and in the destination.
+    pub pad: [u64; 2],
+    /// Elements between the gap of a matrix's last row and the next matrix, likewise.
+    pub batch_pad: [u64; 2],
     /// Element types.
     pub elements: Vec<Element>,
     /// Settings of the shaders' bounds checks, on devices that have such a setting.
@@ -40,12 +44,14 @@ pub struct Plan {
 }
 
 impl Default for Plan {
-    /// Every variant on the default size in f32, without bounds checks.
+    /// Every variant on the default size in f32, packed, without bounds checks.
     fn default() -> Plan {
         Plan {
             variants: Variant::ALL.to_vec(),
             sizes: None,
             batch: 1,
+            pad: [0; 2],
+            batch_pad: [0; 2],
             elements: vec![Element::F32],
             bounds_checks: vec![false],
             min_time: Duration::from_millis(250),
@@ -65,8 +71,8 @@ impl Plan {
     /// The problems for a kind of device.
     ///
     /// # Errors
-    /// [`ProblemTooLarge`] for the first whose bytes cannot be counted.
-    pub fn problems(&self, kind: DeviceKind) -> Result<Vec<Problem>, ProblemTooLarge> {
+    /// [`LayoutError`] for the first whose bytes cannot be counted.
+    pub fn problems(&self, kind: DeviceKind) -> Result<Vec<Problem>, LayoutError> {
         let default = [match kind {
             DeviceKind::Gpu => GPU_SIZE,
             DeviceKind::Cpu => CPU_SIZE,
@@ -74,7 +80,13 @@ impl Plan {
         }];
         let sizes = self.sizes.as_deref().unwrap_or(&default);
         let each = sizes.iter().flat_map(|&(rows, cols)| self.elements.iter().map(move |&e| (rows, cols, e)));
-        each.map(|(rows, cols, element)| Problem::new(rows, cols, self.batch, element)).collect()
+        each.map(|(rows, cols, element)| self.problem(rows, cols, element)).collect()
+    }
+
+    fn problem(&self, rows: u64, cols: u64, element: Element) -> Result<Problem, LayoutError> {
+        let source = Layout::with_gaps(rows, cols, self.pad[0], self.batch_pad[0]);
+        let destination = Layout::with_gaps(cols, rows, self.pad[1], self.batch_pad[1]);
+        Problem::new(rows, cols, self.batch, element)?.with_layouts(source, destination)
     }
 
     /// The variants to run: those asked for and the copies, in the order of the table.
@@ -95,13 +107,13 @@ pub trait Observer {
 /// When `stop` becomes true, the current batch is finished, and the rows measured so far are returned.
 ///
 /// # Errors
-/// [`ProblemTooLarge`] before anything is run. Whatever goes wrong later is in the row that it concerns.
+/// [`LayoutError`] before anything is run. Whatever goes wrong later is in the row that it concerns.
 pub fn run(
     targets: &[Target],
     plan: &Plan,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
-) -> Result<Vec<Row>, ProblemTooLarge> {
+) -> Result<Vec<Row>, LayoutError> {
     let mut groups = Vec::new();
     for target in targets {
         for problem in plan.problems(target.info().kind)? {
