@@ -1,60 +1,61 @@
-// Transposes through a tile in workgroup memory with 16-byte loads and stores on both sides: elements change places in
-// registers first, and the tile has no bank conflicts.
+// Transposes through a tile in workgroup memory with 16-byte accesses throughout, to the tile too: elements change
+// places in registers before it and behind it, and it has no bank conflicts.
 //
 // Moves: a workgroup moves TILE_ROWS × TILE_COLS elements of one matrix. A vector is 16 bytes, LANES elements: of a
 // source row on the read side, of a destination row, which is a source column, on the write side.
 //
 // Threads: read side: 8 invocations along x take 8 neighbouring vectors of a source row, and the 32 of a warp do so in
-// four places; each takes the vectors of ROWS rows, one below the other. Then they hold ROWS rows of LANES columns and
-// exchange elements until each vector has elements of ROWS rows instead: whole words of one column each where elements
-// are packed (lib/vectorized_packed.wgsl), a whole vector of one column elsewhere (lib/vectorized_whole.wgsl). Write
-// side: the invocations take the vectors of a destination row one after the other, UNITS in number, and then those of
-// the next row.
+// four places; each takes those of PER_WORD rows below one another, and as many again STEP rows below until it has
+// TAKEN. Packed elements it exchanges within words (lib/vectorized_packed.wgsl), so that PER_WORD vectors become as many
+// pieces: 16 bytes, PER_WORD rows of BREADTH columns that lie PER_WORD apart. Write side: an invocation takes the
+// BREADTH pieces that make LANES rows of such columns, exchanges whole words, and has a vector of each of the columns.
+// Neighbouring invocations take neighbouring vectors of the same destination rows.
 //
-// Shared memory: PITCH = TILE_COLS columns of UNITS vectors, the tile transposed and without padding. In column c, the
-// vector of place u lies at u ^ (c / LANES % SPREAD). 8 neighbouring vectors take all the 32 banks once, and a warp's
-// 16-byte accesses are served 8 invocations at a time. Writing, 8 invocations have the same u and c / LANES one after
-// the other, so u ^ … takes 8 values that differ modulo 8. Reading, they have the same c and 8 neighbouring u: the same
-// holds. Where elements are packed, accesses are 4 bytes and lib/vectorized_packed.wgsl says what else there is to it.
+// Shared memory: PITCH = TILE_COLS columns without padding. The columns of a piece are a line, and of LANES rows of it,
+// a unit, each piece is a part: piece (line, part, unit) has the number (line × BREADTH + part) × UNITS + unit, with its
+// lowest three bits XORed as below. 8 pieces take all the 32 banks once, and a warp's 16-byte accesses are served 8
+// invocations at a time, so the numbers of 8 neighbours must differ modulo 8. Reading, they have one line and part and
+// 8 neighbouring units: they do. Writing, they have one part and unit in 8 neighbouring vectors, whose numbers are equal
+// modulo 8; the XOR with the vector's number tells them apart. Where a column has only 4 units, 8 neighbours read those
+// of two lines of a vector; the XOR with 4 in every other line of a vector tells these apart.
 //
 // Launch: BLOCK_X × BLOCK_Y invocations in one row; one workgroup a tile, with DOWN_FIRST down the source's rows first.
 //
-// Bounds: a vector of the destination belongs to the destination row and the tile in which its first element lies, and
-// is written whole by one invocation. Where source rows begin within a vector, or the tile is not whole, a vector is
-// put together from two of the source's; cells beyond the edge stand for others within, and what comes of them is not
-// written. Where destination rows begin within a vector, one is put together from two of the tile's. What reaches past
-// the end of its destination row or out of the tile is collected from the source, element by element, with neighbouring
-// invocations on neighbouring destination rows. Whole tiles whose rows begin with a vector need none of this; all the
-// invocations of a workgroup take the same way, on the read side and on the write side.
+// Bounds: whole tiles of destination rows that begin with a vector are stored without a check. Where source rows begin
+// within a vector, or the tile hangs over the right edge, a vector is put together from two of the source's; cells
+// beyond the edge stand for others within, and what comes of them is not written. Where destination rows begin within
+// a vector, memory would pay for each sector of 32 bytes, two vectors, that two workgroups write parts of. So a sector
+// belongs to the destination row and the tile in which its first element lies. What it has of the tile below is loaded
+// into the place of those elements before the column's first sector that the tile above writes: a column goes on at its
+// own beginning, and a vector is put together from two neighbouring units. The last sector of a destination row reaches
+// into the next row; its vectors from the one in which the row ends are collected from the source, element by element,
+// with neighbouring invocations on neighbouring destination rows. All the invocations of a workgroup take the same way
+// on the write side, all those of a warp on the read side.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
 
-// Elements in a vector.
+// Elements of a vector, and of a sector, of which memory writes all or has to merge.
 const LANES = 16u / WIDTH;
+const SECTOR = 32u / WIDTH;
+// Columns of a piece, and pieces of a unit.
+const BREADTH = LANES / PER_WORD;
 // Vectors across a row of the tile, and in a column.
 const ACROSS = TILE_COLS / LANES;
 const UNITS = TILE_ROWS / LANES;
-const SPREAD = min(8u, UNITS);
 
-// Vectors that an invocation takes, in a block or, where that has fewer, in blocks STEP rows apart.
+// Vectors that an invocation takes.
 const TAKEN = TILE_ROWS * ACROSS / BLOCK_X;
-const STEP = TILE_ROWS * ROWS / TAKEN;
-const_assert TAKEN % ROWS == 0u && (TAKEN == 2u || TAKEN == 4u);
-const_assert BLOCK_Y == 1u && ACROSS % 8u == 0u && UNITS % 8u == 0u && BLOCK_X % UNITS == 0u;
-const_assert PITCH == TILE_COLS && TILE_COLS <= BLOCK_X;
+const STEP = TILE_ROWS * PER_WORD / TAKEN;
+const_assert TAKEN == 2u || TAKEN == 4u;
+const_assert TAKEN % PER_WORD == 0u && TAKEN % BREADTH == 0u && STEP >= SECTOR;
+const_assert UNITS % 8u == 0u || (UNITS == 4u && PER_WORD % 2u == 0u);
+const_assert BLOCK_Y == 1u && ACROSS % 8u == 0u && BLOCK_X % UNITS == 0u && PITCH == TILE_COLS;
 
-// The number of a vector within its block, which is its row and, once exchanged, its column there; and the rows from
-// its block down from the first.
-const ROW_A = 0u;
-const ROW_B = 1u % ROWS;
-const ROW_C = 2u % ROWS;
-const ROW_D = 3u % ROWS;
-const DOWN_B = 1u / ROWS * STEP;
-const DOWN_C = 2u / ROWS * STEP;
-const DOWN_D = 3u / ROWS * STEP;
+// Not words: invocations write nothing but whole pieces.
+var<workgroup> tile: array<vec4<u32>, TILE_COLS * UNITS>;
 
-// The vectors of an invocation; where it takes two, the last two have nothing.
+// Up to four vectors or pieces; where there are fewer, the last have nothing.
 struct Block {
     a: vec4<u32>,
     b: vec4<u32>,
@@ -73,96 +74,140 @@ fn main(
         return;
     }
     let rows = params.rows;
-    let cols = params.cols;
     let block = block_place(number);
     let left = block.x * TILE_COLS;
     let top = block.y * TILE_ROWS;
-    let whole = left + TILE_COLS <= cols && top + TILE_ROWS <= rows;
+    let inside = left + TILE_COLS <= params.cols;
+    let ragged = rows % LANES != 0u;
 
     let lane = local.x % 32u;
     let warp = local.x / 32u;
     let vector = lane % 8u + warp % (ACROSS / 8u) * 8u;
-    let y = (lane / 8u + warp / (ACROSS / 8u) * 4u) * ROWS;
+    let y = (lane / 8u + warp / (ACROSS / 8u) * 4u) * PER_WORD;
     let cell = vec3(left + vector * LANES, top + y, block.z);
-    var taken: Block;
-    if whole && cols % LANES == 0u {
-        taken = load_aligned(source_index(cell) / LANES, cols / LANES);
+    let aligned = inside && params.cols % LANES == 0u;
+    let wrapped = ragged && y < SECTOR && top + TILE_ROWS < rows;
+    // Four ways apart, each with all its loads before the first use of one: where ways share loads, or loads follow an
+    // exchange, compilers let some wait for others.
+    if aligned {
+        let own = indices(cell);
+        if wrapped {
+            let begin = destination_index(vec3(cell.x, top, cell.z));
+            let below = indices(cell + vec3(0u, TILE_ROWS, 0u));
+            let own_first = fetch(own / LANES, TAKEN);
+            let below_first = fetch(below / LANES, PER_WORD);
+            put(replace(exchange(own_first), exchange(below_first), begin, y), vector, y);
+        } else {
+            put(exchange(fetch(own / LANES, TAKEN)), vector, y);
+        }
+    } else if wrapped {
+        let begin = destination_index(vec3(cell.x, top, cell.z));
+        let own = indices(cell);
+        let below = indices(cell + vec3(0u, TILE_ROWS, 0u));
+        let own_first = fetch(own / LANES, TAKEN);
+        let own_second = fetch(after(own), TAKEN);
+        let below_first = fetch(below / LANES, PER_WORD);
+        let below_second = fetch(after(below), PER_WORD);
+        let taken = exchange(join(own_first, own_second, own, TAKEN));
+        put(replace(taken, exchange(join(below_first, below_second, below, PER_WORD)), begin, y), vector, y);
     } else {
-        taken = load(cell);
-    }
-    taken = exchange(taken);
-    put(taken.a, vector, ROW_A, y);
-    put(taken.b, vector, ROW_B, y + DOWN_B);
-    if TAKEN > 2u {
-        put(taken.c, vector, ROW_C, y + DOWN_C);
-        put(taken.d, vector, ROW_D, y + DOWN_D);
+        let own = indices(cell);
+        let first = fetch(own / LANES, TAKEN);
+        let second = fetch(after(own), TAKEN);
+        put(exchange(join(first, second, own, TAKEN)), vector, y);
     }
     workgroupBarrier();
 
-    // A line is a column of the tile.
     let unit = local.x % UNITS;
-    let first_line = local.x / UNITS;
-    let first = destination_index(vec3(left + first_line, top, block.z));
-    if whole && rows % LANES == 0u {
-        for (var step = 0u; step < TILE_COLS; step += BLOCK_X / UNITS) {
-            destination[first / LANES + unit + step * (rows / LANES)] = take(first_line + step, unit);
+    let whole = !ragged && inside && top + TILE_ROWS <= rows;
+    for (var line = local.x / UNITS; line < TILE_COLS / BREADTH; line += BLOCK_X / UNITS) {
+        let col = left + line / PER_WORD * LANES + line % PER_WORD;
+        let begin = destination_index(vec3(col, top, block.z));
+        let low = take(line, unit);
+        if whole {
+            let first = begin / LANES + unit;
+            let stride = PER_WORD * rows / LANES;
+            destination[first] = low.a;
+            if BREADTH > 1u {
+                destination[first + stride] = low.b;
+            }
+            if BREADTH > 2u {
+                destination[first + 2u * stride] = low.c;
+                destination[first + 3u * stride] = low.d;
+            }
+        } else {
+            let high = take(line, (unit + 1u) % UNITS);
+            let stride = PER_WORD * rows;
+            store(low.a, high.a, unit, begin, rows - top, col);
+            if BREADTH > 1u {
+                store(low.b, high.b, unit, begin + stride, rows - top, col + PER_WORD);
+            }
+            if BREADTH > 2u {
+                store(low.c, high.c, unit, begin + 2u * stride, rows - top, col + 2u * PER_WORD);
+                store(low.d, high.d, unit, begin + 3u * stride, rows - top, col + 3u * PER_WORD);
+            }
         }
+    }
+    if !ragged || top + TILE_ROWS + SECTOR <= rows {
         return;
     }
-    // What the tile has of a destination row.
-    let height = min(TILE_ROWS, rows - top);
-    for (var step = 0u; step < TILE_COLS; step += BLOCK_X / UNITS) {
-        let line = first_line + step;
-        let begin = first + step * rows;
-        let head = to_next_vector(begin);
-        if head + (unit + 1u) * LANES <= height && left + line < cols {
-            let next = take(line, (unit + 1u) % UNITS);
-            destination[(begin + head) / LANES + unit] = funnel(take(line, unit), next, head * WIDTH);
-        }
-    }
-    // The vector that begins there and reaches past it.
-    if local.x < TILE_COLS && left + local.x < cols {
-        let begin = destination_index(vec3(left + local.x, top, block.z));
-        let end = begin + height;
-        let last = end - end % LANES;
-        if begin <= last && last < end {
-            destination[last / LANES] = collect(vec3(left + local.x, top + (last - begin), block.z));
+    // The sector in which a destination row ends, from the vector on in which it does.
+    for (var item = local.x; item < 2u * TILE_COLS; item += BLOCK_X) {
+        let col = left + item % TILE_COLS;
+        let begin = destination_index(vec3(col, top, block.z));
+        let end = begin + rows - top;
+        let sector = end - end % SECTOR;
+        let index = end - end % LANES + item / TILE_COLS * LANES;
+        let ours = col < params.cols && begin <= sector && sector < begin + TILE_ROWS && sector < end;
+        if ours && index < sector + SECTOR && index / LANES < params.vectors {
+            destination[index / LANES] = collect(index);
         }
     }
 }
 
-// An invocation's vectors from source rows that begin with a vector, given the first one and the vectors in a row.
-fn load_aligned(first: u32, stride: u32) -> Block {
+// The row of an invocation's vector of this number, counted from that of its first one.
+fn row_of(number: u32) -> u32 {
+    return number % PER_WORD + number / PER_WORD * STEP;
+}
+
+// Where the vectors of an invocation begin in the source; instead of cells beyond the edge, others within.
+fn indices(cell: vec3<u32>) -> vec4<u32> {
+    let y = min(cell.y + vec4(0u, row_of(1u), row_of(2u), row_of(3u)), vec4(params.rows - 1u));
+    return (cell.z * params.rows + y) * params.cols + min(cell.x, params.cols - 1u);
+}
+
+// The numbers of the vectors after those that have these indices, but of none after the last.
+fn after(index: vec4<u32>) -> vec4<u32> {
+    return min(index / LANES + 1u, vec4(params.vectors - 1u));
+}
+
+// So many vectors of the source.
+fn fetch(number: vec4<u32>, count: u32) -> Block {
     var block: Block;
-    block.a = source[first];
-    block.b = source[first + (ROW_B + DOWN_B) * stride];
-    if TAKEN > 2u {
-        block.c = source[first + (ROW_C + DOWN_C) * stride];
-        block.d = source[first + (ROW_D + DOWN_D) * stride];
+    block.a = source[number.x];
+    if count > 1u {
+        block.b = source[number.y];
+    }
+    if count > 2u {
+        block.c = source[number.z];
+        block.d = source[number.w];
     }
     return block;
 }
 
-// An invocation's vectors, wherever source rows begin, from a cell on.
-fn load(cell: vec3<u32>) -> Block {
+// So many vectors that begin at these indices, from the source's that have these and those after.
+fn join(first: Block, second: Block, index: vec4<u32>, count: u32) -> Block {
+    let bytes = index % LANES * WIDTH;
     var block: Block;
-    block.a = load_vector(cell);
-    block.b = load_vector(cell + vec3(0u, ROW_B + DOWN_B, 0u));
-    if TAKEN > 2u {
-        block.c = load_vector(cell + vec3(0u, ROW_C + DOWN_C, 0u));
-        block.d = load_vector(cell + vec3(0u, ROW_D + DOWN_D, 0u));
+    block.a = funnel(first.a, second.a, bytes.x);
+    if count > 1u {
+        block.b = funnel(first.b, second.b, bytes.y);
+    }
+    if count > 2u {
+        block.c = funnel(first.c, second.c, bytes.z);
+        block.d = funnel(first.d, second.d, bytes.w);
     }
     return block;
-}
-
-// The elements of a source row from a cell on; instead of a cell beyond the edge, one within.
-fn load_vector(cell: vec3<u32>) -> vec4<u32> {
-    let index = source_index(min(cell, vec3(params.cols - 1u, params.rows - 1u, cell.z)));
-    let first = source[index / LANES];
-    if LANES == 1u {
-        return first;
-    }
-    return funnel(first, source[min(index / LANES + 1u, params.vectors - 1u)], index % LANES * WIDTH);
 }
 
 // The 16 bytes that begin so many bytes into the first of two vectors: a multiple of WIDTH below 16.
@@ -181,28 +226,99 @@ fn funnel(first: vec4<u32>, second: vec4<u32>, bytes: u32) -> vec4<u32> {
         high.x = select(high.x, high.y, by_one);
     }
     if WIDTH <= 2u {
+        // To the left by a product, which is one instruction where a shift is two: a shift by 32 bits is one by none.
         let bits = bytes % 4u * 8u;
-        // In two steps to the left, for a shift by 32 bits is one by none.
-        low = (low >> vec4(bits)) | ((vec4(low.yzw, high.x) << vec4(1u)) << vec4(31u - bits));
+        low = (low >> vec4(bits)) | (vec4(low.yzw, high.x) * ((1u << (31u - bits)) << 1u));
     }
     return low;
 }
 
-// Elements from an index on to the first one that begins a vector.
-fn to_next_vector(index: u32) -> u32 {
-    return (0u - index) & (LANES - 1u);
+// The pieces of row y on with those elements replaced that are before the first sector of their column, which begins at
+// this index for the vector's first one.
+fn replace(own: Block, below: Block, begin: u32, y: u32) -> Block {
+    // The columns of the first piece.
+    let begins = begin + vec4(0u, 1u, 2u, 3u) * BREADTH / 4u * PER_WORD * params.rows;
+    var block = own;
+    block.a = replace_piece(own.a, below.a, to_next_sector(begins), y);
+    if PER_WORD > 1u {
+        block.b = replace_piece(own.b, below.b, to_next_sector(begins + params.rows), y);
+    }
+    if PER_WORD > 2u {
+        block.c = replace_piece(own.c, below.c, to_next_sector(begins + 2u * params.rows), y);
+        block.d = replace_piece(own.d, below.d, to_next_sector(begins + 3u * params.rows), y);
+    }
+    return block;
 }
 
-// The number within the tile of a vector, given its column by the vector of the source and the lane in it.
-fn place_in_tile(vector: u32, lane: u32, unit: u32) -> u32 {
-    return vector * LANES * UNITS + (unit ^ (vector % SPREAD)) + lane * UNITS;
+// Elements from an index on to the first one that begins a sector.
+fn to_next_sector(index: vec4<u32>) -> vec4<u32> {
+    return (0u - index) & vec4(SECTOR - 1u);
 }
 
-// A vector of the destination from the cell of its first element on. What follows the last element of a destination row
-// is the first one of the next row; what follows the last matrix is padding.
-fn collect(start: vec3<u32>) -> vec4<u32> {
-    var cell = start;
-    var index = source_index(start);
+// Puts the pieces of row y on into the tile.
+fn put(pieces: Block, vector: u32, y: u32) {
+    put_piece(pieces.a, 0u, vector, y);
+    put_piece(pieces.b, 1u, vector, y);
+    if TAKEN > 2u {
+        put_piece(pieces.c, 2u, vector, y);
+        put_piece(pieces.d, 3u, vector, y);
+    }
+}
+
+fn put_piece(piece: vec4<u32>, number: u32, vector: u32, y: u32) {
+    let row = y + number / PER_WORD * STEP;
+    tile[place_in_tile(vector * PER_WORD + number % PER_WORD, row / PER_WORD % BREADTH, row / LANES)] = piece;
+}
+
+fn place_in_tile(line: u32, part: u32, unit: u32) -> u32 {
+    let swizzle = (line / PER_WORD) ^ (line % PER_WORD * UNITS);
+    return ((line * BREADTH + part) * UNITS + unit) ^ (swizzle % 8u);
+}
+
+// A unit of the columns of a line, a vector of each.
+fn take(line: u32, unit: u32) -> Block {
+    var parts: Block;
+    parts.a = tile[place_in_tile(line, 0u, unit)];
+    if BREADTH > 1u {
+        parts.b = tile[place_in_tile(line, 1u, unit)];
+    }
+    if BREADTH > 2u {
+        parts.c = tile[place_in_tile(line, 2u, unit)];
+        parts.d = tile[place_in_tile(line, 3u, unit)];
+    }
+    return columns(parts);
+}
+
+// 4 × 4 words transposed.
+fn words_exchanged(block: Block) -> Block {
+    return Block(
+        vec4(block.a.x, block.b.x, block.c.x, block.d.x),
+        vec4(block.a.y, block.b.y, block.c.y, block.d.y),
+        vec4(block.a.z, block.b.z, block.c.z, block.d.z),
+        vec4(block.a.w, block.b.w, block.c.w, block.d.w),
+    );
+}
+
+// Writes the vector of this unit, if the matrix has it and all of it is in this destination row, which has its part
+// from this tile on at `begin` with `length` elements. The column is a ring: what is before its first sector, and then
+// comes from the tile below, is TILE_ROWS further on.
+fn store(low: vec4<u32>, high: vec4<u32>, unit: u32, begin: u32, length: u32, col: u32) {
+    // All rows begin with a vector, or none is divided in anything but sectors.
+    let head = select(0u, to_next_sector(vec4(begin)).x, params.rows % LANES != 0u);
+    var row = unit * LANES + head % LANES;
+    row += select(0u, TILE_ROWS, row < head);
+    if col < params.cols && row + LANES <= length {
+        destination[(begin + row) / LANES] = funnel(low, high, head % LANES * WIDTH);
+    }
+}
+
+// The vector of the destination from an index on. What follows the last element of a destination row is the first one of
+// the next row; what follows the last matrix is padding.
+fn collect(begin: u32) -> vec4<u32> {
+    let line = begin / params.rows;
+    let matrix = line / params.cols;
+    var cell = vec3(line - matrix * params.cols, begin - line * params.rows, matrix);
+    var index = source_index(cell);
     var vector = vec4<u32>();
     for (var lane = 0u; lane < LANES; lane++) {
         vector = append(vector, index, cell.z < params.batch);

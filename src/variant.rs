@@ -147,7 +147,7 @@ variants! {
         kernel: Some(Kernel { geometry: tiled_geometry, access: swizzled_access }),
         cpu: NO_BANKS, wgpu: Present, cuda: Present,
     }
-    /// Larger tiles with 16-byte loads and stores on both sides, elements exchanged in registers before shared memory,
+    /// Larger tiles with 16-byte loads and stores on both sides, elements exchanged in registers around shared memory,
     /// no bank conflicts, and blocks in an order that writes destination rows along.
     Vectorized "vectorized" ours {
         moves: Moves::Transpose,
@@ -201,15 +201,18 @@ fn padded_geometry(width: Width, language: Language) -> Geometry {
     Geometry { pitch: 33, ..tiled_geometry(width, language) }
 }
 
-fn vectorized_geometry(width: Width, _: Language) -> Geometry {
-    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, and no more work in a block than that
-    // takes, for what runs together should touch neighbouring addresses.
-    let (threads, tile_rows, tile_cols) = match width {
-        Width::W1 => (512, 128, 256),
-        Width::W2 => (512, 128, 128),
-        Width::W4 => (256, 64, 64),
-        Width::W8 => (256, 32, 32),
-        Width::W16 => (256, 32, 16),
+fn vectorized_geometry(width: Width, language: Language) -> Geometry {
+    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, but 64 where a workgroup's memory would
+    // not do, and no more work in a block than that takes, for what runs together should touch neighbouring addresses.
+    let (threads, tile_rows, tile_cols) = match (width, language) {
+        (Width::W1, Language::Cuda) => (512, 128, 256),
+        (Width::W2, Language::Cuda) => (512, 128, 128),
+        // 512 invocations are slow through Vulkan, and like more than 16 KiB more than WebGPU promises.
+        (Width::W1, Language::Wgsl) => (256, 64, 256),
+        (Width::W2, Language::Wgsl) => (256, 64, 128),
+        (Width::W4, _) => (256, 64, 64),
+        (Width::W8, _) => (256, 32, 32),
+        (Width::W16, _) => (256, 32, 16),
     };
     // The tile lies transposed in shared memory: `tile_cols` rows of `tile_rows` elements, packed.
     let tile_element_bytes = width.bytes() as u32;

@@ -65,6 +65,9 @@ const SHAPES: &[(u64, u64, u64)] = &[
     (272, 271, 2),
     (61, 1000, 1),
     (16, 16, 5),
+    // Only one side's rows begin with 16 bytes, in tiles above and beside one another.
+    (145, 272, 2),
+    (272, 145, 2),
 ];
 
 /// A shape with gaps: then come the elements after each row of source and destination, then those after each matrix.

@@ -1,37 +1,27 @@
-// What vectorized.wgsl does with elements of 4, 8 and 16 bytes: the invocations put whole vectors of one column into
-// the tile.
+// What vectorized.wgsl does with elements of 4, 8 and 16 bytes: a vector of a source row is a piece as it is.
 
-// Rows of a block: those of a vector.
-const ROWS = LANES;
 // Words of an element.
 const WORDS = WIDTH / 4u;
 
-var<workgroup> tile: array<vec4<u32>, TILE_COLS * UNITS>;
-
-// A block of LANES × LANES elements transposed: the vector of a row becomes that of a column.
-fn exchange(block: Block) -> Block {
-    if LANES == 1u {
-        return block;
-    }
-    if LANES == 2u {
-        return Block(vec4(block.a.xy, block.b.xy), vec4(block.a.zw, block.b.zw), block.c, block.d);
-    }
-    return Block(
-        vec4(block.a.x, block.b.x, block.c.x, block.d.x),
-        vec4(block.a.y, block.b.y, block.c.y, block.d.y),
-        vec4(block.a.z, block.b.z, block.c.z, block.d.z),
-        vec4(block.a.w, block.b.w, block.c.w, block.d.w),
-    );
+// Nothing to exchange within words.
+fn exchange(rows: Block) -> Block {
+    return rows;
 }
 
-// Puts the vector of row y on into the tile, of the column of this lane.
-fn put(value: vec4<u32>, vector: u32, lane: u32, y: u32) {
-    tile[place_in_tile(vector, lane, y / LANES)] = value;
+// The parts of a unit, which are rows, exchanged with its columns.
+fn columns(parts: Block) -> Block {
+    if BREADTH == 1u {
+        return parts;
+    }
+    if BREADTH == 2u {
+        return Block(vec4(parts.a.xy, parts.b.xy), vec4(parts.a.zw, parts.b.zw), parts.c, parts.d);
+    }
+    return words_exchanged(parts);
 }
 
-// The vector of this place in this column.
-fn take(col: u32, unit: u32) -> vec4<u32> {
-    return tile[place_in_tile(col / LANES, col % LANES, unit)];
+// A piece of row y with those elements replaced that are in a row before their column's `end`.
+fn replace_piece(own: vec4<u32>, below: vec4<u32>, end: vec4<u32>, y: u32) -> vec4<u32> {
+    return select(own, below, end > vec4(y));
 }
 
 // A vector with the element of this index at its end, or a zero, and without the one at its beginning.
