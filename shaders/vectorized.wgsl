@@ -6,18 +6,19 @@
 //
 // Threads: read side: 8 invocations along x take 8 neighbouring vectors of a source row, and the 32 of a warp do so in
 // four places; each takes those of PER_WORD rows below one another, and as many again STEP rows below until it has
-// TAKEN. Packed elements it exchanges within words (lib/vectorized_packed.wgsl), so that PER_WORD vectors become as many
-// pieces: 16 bytes, PER_WORD rows of BREADTH columns that lie PER_WORD apart. Write side: an invocation takes the
+// TAKEN. Packed elements it exchanges within words (lib/vectorized_packed.wgsl), so that PER_WORD vectors become as
+// many pieces: 16 bytes, PER_WORD rows of BREADTH columns that lie PER_WORD apart. Write side: an invocation takes the
 // BREADTH pieces that make LANES rows of such columns, exchanges whole words, and has a vector of each of the columns.
 // Neighbouring invocations take neighbouring vectors of the same destination rows.
 //
-// Shared memory: PITCH = TILE_COLS columns without padding. The columns of a piece are a line, and of LANES rows of it,
-// a unit, each piece is a part: piece (line, part, unit) has the number (line × BREADTH + part) × UNITS + unit, with its
-// lowest three bits XORed as below. 8 pieces take all the 32 banks once, and a warp's 16-byte accesses are served 8
-// invocations at a time, so the numbers of 8 neighbours must differ modulo 8. Reading, they have one line and part and
-// 8 neighbouring units: they do. Writing, they have one part and unit in 8 neighbouring vectors, whose numbers are equal
-// modulo 8; the XOR with the vector's number tells them apart. Where a column has only 4 units, 8 neighbours read those
-// of two lines of a vector; the XOR with 4 in every other line of a vector tells these apart.
+// Shared memory: PITCH = TILE_COLS columns without padding. The columns of a piece are a line, LANES rows of a line are
+// a unit, and a unit's BREADTH pieces are its parts. Piece (line, part, unit) has the number (line × BREADTH + part) ×
+// UNITS + unit, and the lowest three bits of that are XORed so that nothing conflicts: 8 pieces take all the 32 banks
+// once, and a warp's 16-byte accesses are served 8 invocations at a time, so the numbers of 8 neighbours must differ
+// modulo 8. Reading, they have one line and part and 8 neighbouring units: they do. Writing, they have one part and
+// unit in 8 neighbouring vectors, whose numbers are equal modulo 8; the XOR with the vector's number tells them apart.
+// Where a column has only 4 units, 8 neighbours read those of two lines of a vector; the XOR with 4 in every other line
+// of a vector tells these apart.
 //
 // Launch: BLOCK_X × BLOCK_Y invocations in one row; one workgroup a tile, with DOWN_FIRST down the source's rows first.
 //
@@ -28,9 +29,9 @@
 // belongs to the destination row and the tile in which its first element lies. What it has of the tile below is loaded
 // into the place of those elements before the column's first sector that the tile above writes: a column goes on at its
 // own beginning, and a vector is put together from two neighbouring units. The last sector of a destination row reaches
-// into the next row; its vectors from the one in which the row ends are collected from the source, element by element,
-// with neighbouring invocations on neighbouring destination rows. All the invocations of a workgroup take the same way
-// on the write side, all those of a warp on the read side.
+// into the next row; its vectors from the one in which the row ends on are collected from the source, element by
+// element, with neighbouring invocations on neighbouring destination rows. All the invocations of a workgroup take the
+// same way on the write side, all those of a warp on the read side.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
@@ -152,17 +153,24 @@ fn main(
         return;
     }
     // The sector in which a destination row ends, from the vector on in which it does.
-    for (var item = local.x; item < 2u * TILE_COLS; item += BLOCK_X) {
+    let size = sector_size();
+    for (var item = local.x; item < TILE_COLS * (size / LANES); item += BLOCK_X) {
         let col = left + item % TILE_COLS;
         let begin = destination_index(vec3(col, top, block.z));
         let end = begin + rows - top;
-        let sector = end - end % SECTOR;
+        let sector = end - (end & (size - 1u));
         let index = end - end % LANES + item / TILE_COLS * LANES;
         let ours = col < params.cols && begin <= sector && sector < begin + TILE_ROWS && sector < end;
-        if ours && index < sector + SECTOR && index / LANES < params.vectors {
+        if ours && index < sector + size && index / LANES < params.vectors {
             destination[index / LANES] = collect(index);
         }
     }
+}
+
+// Elements of what one workgroup writes in one piece. Where each destination row is in one tile from end to end,
+// workgroups meet only at its ends, and a vector does.
+fn sector_size() -> u32 {
+    return select(SECTOR, LANES, params.rows <= TILE_ROWS);
 }
 
 // The row of an invocation's vector of this number, counted from that of its first one.
@@ -303,8 +311,8 @@ fn words_exchanged(block: Block) -> Block {
 // from this tile on at `begin` with `length` elements. The column is a ring: what is before its first sector, and then
 // comes from the tile below, is TILE_ROWS further on.
 fn store(low: vec4<u32>, high: vec4<u32>, unit: u32, begin: u32, length: u32, col: u32) {
-    // All rows begin with a vector, or none is divided in anything but sectors.
-    let head = select(0u, to_next_sector(vec4(begin)).x, params.rows % LANES != 0u);
+    // Where all rows begin with a vector, so does what a tile has of them.
+    let head = select(0u, (0u - begin) & (sector_size() - 1u), params.rows % LANES != 0u);
     var row = unit * LANES + head % LANES;
     row += select(0u, TILE_ROWS, row < head);
     if col < params.cols && row + LANES <= length {
@@ -312,8 +320,8 @@ fn store(low: vec4<u32>, high: vec4<u32>, unit: u32, begin: u32, length: u32, co
     }
 }
 
-// The vector of the destination from an index on. What follows the last element of a destination row is the first one of
-// the next row; what follows the last matrix is padding.
+// The vector of the destination from an index on. What follows the last element of a destination row is the first one
+// of the next row; what follows the last matrix is padding.
 fn collect(begin: u32) -> vec4<u32> {
     let line = begin / params.rows;
     let matrix = line / params.cols;

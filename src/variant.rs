@@ -202,14 +202,15 @@ fn padded_geometry(width: Width, language: Language) -> Geometry {
 }
 
 fn vectorized_geometry(width: Width, language: Language) -> Geometry {
-    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, but 64 where a workgroup's memory would
-    // not do, and no more work in a block than that takes, for what runs together should touch neighbouring addresses.
+    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, and no more work in a block than that
+    // takes, for what runs together should touch neighbouring addresses.
     let (threads, tile_rows, tile_cols) = match (width, language) {
         (Width::W1, Language::Cuda) => (512, 128, 256),
         (Width::W2, Language::Cuda) => (512, 128, 128),
-        // 512 invocations are slow through Vulkan, and like more than 16 KiB more than WebGPU promises.
+        // Workgroups of 512 are slow through Vulkan, whatever they do, and they and 32 KiB are more than every WebGPU
+        // device has. Within that, 256 bytes along the source are worth more than 128 along the destination.
         (Width::W1, Language::Wgsl) => (256, 64, 256),
-        (Width::W2, Language::Wgsl) => (256, 64, 128),
+        (Width::W2, Language::Wgsl) => (128, 32, 128),
         (Width::W4, _) => (256, 64, 64),
         (Width::W8, _) => (256, 32, 32),
         (Width::W16, _) => (256, 32, 16),

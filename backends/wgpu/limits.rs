@@ -179,6 +179,13 @@ mod tests {
     }
 
     #[test]
+    fn the_fast_kernel_fits_what_every_device_has() {
+        for element in [Element::U8, Element::F16, Element::F32, Element::F64, Element::C128] {
+            assert_eq!(check(&Limits::default(), Variant::Vectorized, 5, 7, element), None, "{element}");
+        }
+    }
+
+    #[test]
     fn indices_stay_within_32_bits() {
         let limits =
             Limits { max_storage_buffer_binding_size: u64::MAX, max_buffer_size: u64::MAX, ..Limits::default() };
