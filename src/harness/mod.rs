@@ -8,6 +8,7 @@ mod group;
 mod rows;
 pub mod stats;
 mod target;
+mod turns;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
