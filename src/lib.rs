@@ -22,5 +22,6 @@ pub mod record;
 pub mod report;
 pub mod source;
 pub mod timing;
+pub mod tune;
 pub mod variant;
 pub mod verify;

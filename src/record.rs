@@ -90,6 +90,7 @@ impl Row {
     /// The variant as a reader should see it: with what ran for it, where that is another.
     pub fn label(&self) -> String {
         match &self.chosen {
+            Some(chosen) if self.tuned => format!("{} ({chosen}, tuned)", self.variant),
             Some(chosen) => format!("{} ({chosen})", self.variant),
             None => self.variant.clone(),
         }
@@ -153,6 +154,9 @@ pub struct Row {
     pub variant: String,
     /// Name of the variant that ran for it, where that is another: what `auto` chose.
     pub chosen: Option<String>,
+    /// Whether that was measured to be the fastest; there where it was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tuned: bool,
     /// Rows of one source matrix.
     pub rows: u64,
     /// Columns of one source matrix.

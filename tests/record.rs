@@ -45,6 +45,7 @@ fn row(status: Status) -> Row {
         device: "vulkan:0".into(),
         variant: "transpose-crate".into(),
         chosen: None,
+        tuned: false,
         rows: 1024,
         cols: 2048,
         batch: 3,
@@ -128,6 +129,21 @@ fn every_status_is_valid_and_comes_back_as_it_went() {
         validator().iter_errors(&to_value(&record)).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(Record::from_json(&json, "x.json").unwrap(), record);
+}
+
+#[test]
+fn only_what_was_chosen_is_tuned() {
+    let mut record = record();
+    record.results[0] = Row { chosen: Some("tiled".into()), tuned: true, ..record.results[0].clone() };
+    let mut value = to_value(&record);
+    assert!(validator().is_valid(&value));
+    assert_eq!(Record::from_json(&record.to_json().unwrap(), "x").unwrap(), record);
+    assert_eq!(value["results"][1].get("tuned"), None);
+    value["results"][0]["tuned"] = json!(false);
+    refused(&validator(), &value, "false where the field should be missing");
+    value["results"][1]["tuned"] = json!(true);
+    value["results"][0]["tuned"] = json!(true);
+    refused(&validator(), &value, "tuned where nothing was chosen");
 }
 
 #[test]
@@ -346,11 +362,12 @@ fn fields_of_a_later_program_are_passed_over() {
 #[test]
 fn what_cannot_be_is_neither_read_nor_written() {
     type Change = fn(&mut Record);
-    let changes: [(&str, Change); 18] = [
+    let changes: [(&str, Change); 19] = [
         ("schema is cornerturn/0;", |r| r.schema = "cornerturn/0".into()),
         ("devices[1].id is vulkan:0;", |r| r.devices[1].id = "vulkan:0".into()),
         ("devices[0].peak.gbps is inf;", |r| r.devices[0].peak.as_mut().unwrap().gbps = f64::INFINITY),
         ("results[0].device is cuda:7;", |r| r.results[0].device = "cuda:7".into()),
+        ("results[0].tuned is true;", |r| r.results[0].tuned = true),
         ("results[0].source_stride is missing;", |r| r.results[0].source_stride = None),
         ("results[4].source_ld is missing;", |r| r.results[4].destination_ld = Some(5)),
         ("results[0].samples_s[1] is NaN;", |r| r.results[0].samples_s[1] = f64::NAN),

@@ -25,6 +25,8 @@ pub struct Cell {
     pub variant: Variant,
     /// What runs for it: another variant only for `auto`.
     pub runs: Variant,
+    /// Whether that was measured to be the fastest.
+    pub tuned: bool,
     /// The setting, on devices that have it and for variants that it touches.
     pub bounds_checks: Option<bool>,
     pub outcome: Option<Outcome>,
@@ -42,6 +44,7 @@ impl Cell {
         Cell {
             variant,
             runs,
+            tuned: false,
             bounds_checks,
             outcome: None,
             verified: [false; 2],
@@ -59,9 +62,12 @@ impl Cell {
 
     /// What it is called while it runs.
     pub fn label(&self) -> String {
-        match self.bounds_checks {
-            Some(true) => format!("{} (bounds checks)", self.variant),
-            _ => self.variant.to_string(),
+        let mut details = Vec::new();
+        details.extend((self.runs != self.variant).then(|| self.runs.name()));
+        details.extend((self.bounds_checks == Some(true)).then_some("bounds checks"));
+        match details[..] {
+            [] => self.variant.to_string(),
+            _ => format!("{} ({})", self.variant, details.join(", ")),
         }
     }
 

@@ -1,11 +1,14 @@
 //! A group: all cells of one problem on one device. They share buffers and are measured in turns.
 
 use super::cell::{Cell, Outcome};
+use super::tune::Question;
 use super::turns::{Pace, Turns};
 use super::{Plan, Progress, Target};
 use crate::backend::Support;
 use crate::problem::Problem;
 use crate::record::Row;
+use crate::tune::Winners;
+use crate::variant::Variant;
 use crate::verify::VerifyError;
 
 pub struct Group<'a> {
@@ -13,11 +16,14 @@ pub struct Group<'a> {
     pub(super) problem: Problem,
     pub(super) cells: Vec<Cell>,
     pace: Pace,
+    /// Those of finding out what `auto` is to run.
+    tuning_steps: u64,
 }
 
 impl<'a> Group<'a> {
-    pub fn new(target: &'a Target<'a>, problem: Problem, plan: &Plan) -> Group<'a> {
-        let mut group = Group { target, problem, cells: Vec::new(), pace: Pace::new(plan.min_time, plan.rounds) };
+    pub fn new(target: &'a Target<'a>, problem: Problem, plan: &Plan, winners: Option<&Winners>) -> Group<'a> {
+        let pace = Pace::new(plan.min_time, plan.rounds);
+        let mut group = Group { target, problem, cells: Vec::new(), pace, tuning_steps: 0 };
         for variant in plan.all_variants() {
             let runs = target.backend.choose(variant, &problem);
             // The setting changes our shaders only, not the API's own copy.
@@ -31,24 +37,28 @@ impl<'a> Group<'a> {
         for cell in &mut group.cells {
             cell.outcome = unsupported(target, cell, &problem);
         }
+        if let Some(winners) = winners {
+            group.tuning_steps = group.questions().map(|(_, question)| question.steps(winners)).sum();
+        }
         group
     }
 
     /// Steps that are announced while it runs, at the most.
     pub fn steps(&self) -> u64 {
         let alive = self.cells.iter().filter(|cell| cell.alive()).count() as u64;
-        1 + alive * self.pace.steps()
+        1 + self.tuning_steps + alive * self.pace.steps()
     }
 
-    pub fn run(mut self, progress: &mut Progress) -> Vec<Row> {
+    /// Measures all cells, `auto` with what has won or wins where `winners` are given.
+    pub fn run(mut self, winners: Option<&mut Winners>, progress: &mut Progress) -> Vec<Row> {
         let end = progress.done + self.steps();
-        let sets = if self.cells.iter().any(Cell::alive) { self.measure(progress) } else { 0 };
+        let sets = if self.cells.iter().any(Cell::alive) { self.measure(winners, progress) } else { 0 };
         progress.done = end.min(progress.total);
         self.rows(sets, progress.stopped())
     }
 
     /// Measures all cells and returns the number of sets it was done with.
-    fn measure(&mut self, progress: &mut Progress) -> usize {
+    fn measure(&mut self, winners: Option<&mut Winners>, progress: &mut Progress) -> usize {
         let prefix = format!("{}: {}", self.target.info().id, self.problem);
         progress.next(&format!("{prefix}: filling buffers"));
         let (workspace, sets) = match self.target.filled_workspace(&self.problem, &progress.stop_flag()) {
@@ -60,12 +70,33 @@ impl<'a> Group<'a> {
             }
         };
         let turns = Turns { workspace: workspace.as_ref(), problem: self.problem, sets, pace: self.pace, prefix };
+        if let Some(winners) = winners {
+            self.tune(&turns, winners, progress);
+        }
         let mut runs = turns.ready(&mut self.cells, progress);
         turns.rounds(&mut self.cells, &mut runs, progress);
         for (cell, run) in self.cells.iter_mut().zip(&mut runs) {
             turns.still_right(cell, run, progress);
         }
         sets
+    }
+
+    /// Has what is the fastest run for `auto`, where that can be told.
+    fn tune(&mut self, turns: &Turns, winners: &mut Winners, progress: &mut Progress) {
+        let questions: Vec<(usize, Question)> = self.questions().collect();
+        for (index, question) in questions {
+            if let Some(winner) = question.answer(turns, winners, progress) {
+                self.cells[index].runs = winner;
+                self.cells[index].tuned = true;
+            }
+        }
+    }
+
+    /// The index of each cell of `auto` that can run, and the question of what that is to be.
+    fn questions(&self) -> impl Iterator<Item = (usize, Question)> {
+        let open = |(_, cell): &(usize, &Cell)| cell.variant == Variant::Auto && cell.alive();
+        let question = |cell: &Cell| Question::new(self.target, &self.problem, cell.bounds_checks);
+        self.cells.iter().enumerate().filter(open).map(move |(index, cell)| (index, question(cell)))
     }
 }
 

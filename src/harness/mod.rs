@@ -8,6 +8,7 @@ mod group;
 mod rows;
 pub mod stats;
 mod target;
+mod tune;
 mod turns;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use crate::device::DeviceKind;
 use crate::element::Element;
 use crate::problem::{Layout, LayoutError, Problem};
 use crate::record::Row;
+use crate::tune::Winners;
 use crate::variant::Variant;
 
 pub use target::{Target, targets};
@@ -115,10 +117,37 @@ pub fn run(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Row>, LayoutError> {
+    run_all(targets, plan, None, stop, observer)
+}
+
+/// Does what [`run`] does, but for `auto`, which runs the transpose that has been measured to be the fastest. Where
+/// `winners` has none for a device and problem, all kernels that can run there are measured first, and the winner is
+/// added; where there is nothing to choose from, where none is right, and where `stop` becomes true before all are
+/// measured, none is.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_tuned(
+    targets: &[Target],
+    plan: &Plan,
+    winners: &mut Winners,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Row>, LayoutError> {
+    run_all(targets, plan, Some(winners), stop, observer)
+}
+
+fn run_all(
+    targets: &[Target],
+    plan: &Plan,
+    mut winners: Option<&mut Winners>,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Row>, LayoutError> {
     let mut groups = Vec::new();
     for target in targets {
         for problem in plan.problems(target.info().kind)? {
-            groups.push(group::Group::new(target, problem, plan));
+            groups.push(group::Group::new(target, problem, plan, winners.as_deref()));
         }
     }
     let total = groups.iter().map(group::Group::steps).sum();
@@ -128,7 +157,7 @@ pub fn run(
         if progress.stopped() {
             break;
         }
-        rows.extend(group.run(&mut progress));
+        rows.extend(group.run(winners.as_deref_mut(), &mut progress));
     }
     Ok(rows)
 }

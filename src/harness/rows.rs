@@ -64,6 +64,7 @@ impl Group<'_> {
             device: self.target.info().id.to_string(),
             variant: cell.variant.name().into(),
             chosen: (cell.runs != cell.variant).then(|| cell.runs.name().into()),
+            tuned: cell.tuned,
             rows: self.problem.rows(),
             cols: self.problem.cols(),
             batch: self.problem.batch(),

@@ -47,6 +47,7 @@ impl Record {
             let place = |field: &str| format!("results[{i}].{field}");
             let device = self.device(&row.device);
             require(device.is_some(), place("device"), &row.device, "the id of a listed device")?;
+            require(!row.tuned || row.chosen.is_some(), place("tuned"), row.tuned, "missing where nothing was chosen")?;
             layouts(row, &place)?;
             numbers(row, &place)?;
             agrees_with_status(row, &place)?;

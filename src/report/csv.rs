@@ -8,10 +8,11 @@ use crate::record::{Device, Record, Row};
 type Column<T> = (&'static str, fn(&T) -> String);
 
 /// The fields of a row, under their names in the record. A test holds them against the record.
-const ROW: [Column<Row>; 29] = [
+const ROW: [Column<Row>; 30] = [
     ("device", |row| row.device.clone()),
     ("variant", |row| row.variant.clone()),
     ("chosen", |row| text(row.chosen.as_ref())),
+    ("tuned", |row| text(row.tuned.then_some(true))),
     ("rows", |row| row.rows.to_string()),
     ("cols", |row| row.cols.to_string()),
     ("batch", |row| row.batch.to_string()),

@@ -25,6 +25,7 @@ fn row(device: &str, variant: &str, gbps: f64) -> Row {
         device: device.into(),
         variant: variant.into(),
         chosen: None,
+        tuned: false,
         rows: 4096,
         cols: 4096,
         batch: 1,
@@ -144,7 +145,8 @@ fn the_csv_of_a_small_record() {
 #[test]
 fn csv_has_every_field_of_a_row_and_is_read_back() {
     let mut record = record();
-    record.results[0] = with_gaps(1, record.results[0].clone());
+    let tuned = Row { variant: "auto".into(), chosen: Some("tiled".into()), tuned: true, ..record.results[0].clone() };
+    record.results[0] = with_gaps(1, tuned);
     let text = csv(&record);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
@@ -161,6 +163,7 @@ fn csv_has_every_field_of_a_row_and_is_read_back() {
     let at = |name: &str| header.iter().position(|column| column == name).unwrap();
     assert_eq!(&lines[7][at("reason")], "wrong at 0:\n1");
     assert_eq!((&lines[0][at("source_ld")], &lines[0][at("destination_stride")]), ("4100", "16781312"));
+    assert_eq!((&lines[0][at("tuned")], &lines[1][at("tuned")]), ("true", ""));
     assert_eq!(&lines[1][at("source_ld")], "");
     let samples: Vec<f64> = lines[0][at("samples_s")].split(';').map(|sample| sample.parse().unwrap()).collect();
     assert_eq!(samples, record.results[0].samples_s);
@@ -194,6 +197,16 @@ fn sizes_and_settings_have_columns_where_they_differ() {
     assert!(text.contains(SETTINGS), "{text}");
     assert!(text.contains(SETTINGS_SIDE_BY_SIDE), "{text}");
     assert!(text.contains("shaders with and without bounds checks\n"), "{text}");
+}
+
+#[test]
+fn rows_tell_what_was_chosen_and_how() {
+    let mut record = record();
+    let auto = Row { variant: "auto".into(), chosen: Some("tiled".into()), ..row("cuda:0", "auto", 450.0) };
+    record.results = vec![auto.clone(), Row { tuned: true, ..auto }];
+    for text in [table(&record), markdown(&record)] {
+        assert!(text.contains("| auto (tiled) ") && text.contains("| auto (tiled, tuned) "), "{text}");
+    }
 }
 
 #[test]
@@ -397,14 +410,14 @@ Notes:
 ";
 
 /// The rows as CSV.
-const CSV: &str = r#"device,variant,chosen,rows,cols,batch,source_ld,source_stride,destination_ld,destination_stride,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,device_name,device_api,device_driver,device_kind
-cuda:0,copy,,4096,4096,1,,,,,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,Example GPU,cuda,example 1.2,gpu
-cuda:0,naive,,4096,4096,1,,,,,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,Example GPU,cuda,example 1.2,gpu
-cuda:0,tiled,,4096,4096,1,,,,,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,Example GPU,cuda,example 1.2,gpu
-vulkan:1,naive,,4096,4096,1,,,,,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:1,padded,,4096,4096,1,,,,,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:0,copy,,4096,4096,1,,,,,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,Example GPU,vulkan,example 1.2,gpu
-vulkan:0,naive,,4096,4096,1,,,,,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,Example GPU,vulkan,example 1.2,gpu
-vulkan:0,tiled,,4096,4096,1,,,,,f32,false,failed,"wrong at 0:
+const CSV: &str = r#"device,variant,chosen,tuned,rows,cols,batch,source_ld,source_stride,destination_ld,destination_stride,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,device_name,device_api,device_driver,device_kind
+cuda:0,copy,,,4096,4096,1,,,,,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,Example GPU,cuda,example 1.2,gpu
+cuda:0,naive,,,4096,4096,1,,,,,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,Example GPU,cuda,example 1.2,gpu
+cuda:0,tiled,,,4096,4096,1,,,,,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,Example GPU,cuda,example 1.2,gpu
+vulkan:1,naive,,,4096,4096,1,,,,,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:1,padded,,,4096,4096,1,,,,,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:0,copy,,,4096,4096,1,,,,,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,Example GPU,vulkan,example 1.2,gpu
+vulkan:0,naive,,,4096,4096,1,,,,,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,Example GPU,vulkan,example 1.2,gpu
+vulkan:0,tiled,,,4096,4096,1,,,,,f32,false,failed,"wrong at 0:
 1",,,,100,,,,134217728,,,,2,false,false,,Example GPU,vulkan,example 1.2,gpu
 "#;
