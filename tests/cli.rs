@@ -205,6 +205,137 @@ fn an_interrupt_keeps_what_is_measured_and_writes_the_files() {
     assert!(stdout(&output).contains("interrupted"));
 }
 
+/// Linux, where a variable says which cache folder to use.
+#[cfg(target_os = "linux")]
+mod tuning {
+    use super::*;
+
+    /// `auto` on 64×48, tuned, with `cache` as the user's cache folder.
+    fn tune(cache: &Path, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cornerturn"));
+        command.args(["bench", "--device", "cpu", "--size", "64x48", "--min-time", "0.001", "--tune"]);
+        command.args(args).env("XDG_CACHE_HOME", cache).output().unwrap()
+    }
+
+    #[test]
+    fn winners_are_stored_and_taken_the_next_time() {
+        let cache = tempfile::tempdir().unwrap();
+        let folder = cache.path().join("cornerturn");
+        let (file, json) = (folder.join("tuning.json"), cache.path().join("run.json"));
+        let first = tune(cache.path(), &["--json", json.to_str().unwrap()]);
+        assert_eq!((first.status.code(), stderr(&first)), (Some(0), String::new()));
+        let note = |measured, taken| {
+            let file = file.display();
+            format!("\n\nTuning: {file}; winners measured and stored there: {measured}, taken from there: {taken}.\n")
+        };
+        assert!(stdout(&first).ends_with(&note(1, 0)), "{}", stdout(&first));
+        let record = Record::read(&json).unwrap();
+        let auto = record.results.iter().find(|row| row.variant == "auto").unwrap();
+        assert!(auto.tuned && stdout(&first).contains(&format!("| {} ", auto.label())), "{}", stdout(&first));
+        let schema = serde_json::from_str(include_str!("../docs/record.schema.json")).unwrap();
+        let written = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+        assert_eq!(jsonschema::validate(&schema, &written).map_err(|error| error.to_string()), Ok(()));
+
+        // The other of the two that a CPU has: taken from the file, not measured.
+        let other = if auto.chosen.as_deref() == Some("naive") { "tiled" } else { "naive" };
+        let winner = |name: &str| format!("\"variant\": \"{name}\"");
+        let stored = fs::read_to_string(&file).unwrap();
+        let changed = stored.replace(&winner(auto.chosen.as_deref().unwrap()), &winner(other));
+        assert_ne!(changed, stored);
+        fs::write(&file, &changed).unwrap();
+        let second = tune(cache.path(), &["--variant", "auto"]);
+        assert!(stdout(&second).ends_with(&note(0, 1)), "{}", stdout(&second));
+        assert!(stdout(&second).contains(&format!("auto ({other}, tuned)")), "{}", stdout(&second));
+        assert_eq!(fs::read_to_string(&file).unwrap(), changed);
+        // What another run has stored stays.
+        let third = tune(cache.path(), &["--quiet", "--size", "48x64", "--element", "u8,i8"]);
+        assert_eq!((third.status.code(), stdout(&third), stderr(&third)), (Some(0), String::new(), String::new()));
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.matches("\"variant\"").count(), 3, "{text}");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary files are left");
+    }
+
+    #[test]
+    fn without_the_option_winners_are_not_used() {
+        let cache = tempfile::tempdir().unwrap();
+        let bench = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_cornerturn"));
+            command.args(["bench", "--device", "cpu", "--size", "64x48", "--min-time", "0.001"]).args(args);
+            stdout(&command.env("XDG_CACHE_HOME", cache.path()).output().unwrap())
+        };
+        let text = bench(&[]);
+        assert!(text.contains("| auto (tiled) ") && !text.contains("uning"), "{text}");
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0, "nor is any stored");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_found_out_before_measuring() {
+        let cache = tempfile::tempdir().unwrap();
+        let file = cache.path().join("file");
+        fs::write(&file, "").unwrap();
+        // At a minute a cell this would not be over if it measured first.
+        let output = tune(&file, &["--size", "2048x2048", "--quiet"]);
+        refused(&output, &["--tune cannot make", "file/cornerturn for what it measures"]);
+        let folder = cache.path().join("cornerturn/tuning.json");
+        fs::create_dir_all(&folder).unwrap();
+        refused(&tune(cache.path(), &[]), &["cornerturn/tuning.json", "irectory"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named_and_kept() {
+        let cache = tempfile::tempdir().unwrap();
+        let file = cache.path().join("cornerturn/tuning.json");
+        fs::create_dir(cache.path().join("cornerturn")).unwrap();
+        for (text, says) in [
+            ("", "cornerturn/tuning.json: not a file of winners: EOF while parsing a value at line 1 column 0;"),
+            (
+                "{\"schema\": \"cornerturn-tuning/1\",\n",
+                "EOF while parsing a value at line 2 column 0; once it is removed",
+            ),
+            ("{\"schema\": \"cornerturn-tuning/9\"}", "tuning.json is a file of format `cornerturn-tuning/9`; only"),
+        ] {
+            fs::write(&file, text).unwrap();
+            refused(&tune(cache.path(), &[]), &[says, "once it is removed, all is measured anew"]);
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "no temporary files are left");
+    }
+
+    #[test]
+    fn tuning_without_auto_is_refused() {
+        let cache = tempfile::tempdir().unwrap();
+        let output = tune(cache.path(), &["--variant", "naive,copy"]);
+        refused(&output, &["auto is not among the variants", "--variant naive,copy,auto"]);
+        assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_interrupt_keeps_the_winners_that_were_found() {
+        use std::time::{Duration, Instant};
+        let cache = tempfile::tempdir().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_cornerturn"))
+            .args(["bench", "--device", "cpu", "--size", "256x200", "--min-time", "20", "--variant", "auto", "--tune"])
+            .env("XDG_CACHE_HOME", cache.path())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Long enough to tune, short against the run, which would take a minute.
+        std::thread::sleep(Duration::from_secs(8));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let begin = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it did not stop");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        assert!(stdout(&output).contains("winners measured and stored there: 1"), "{}", stdout(&output));
+        let text = fs::read_to_string(cache.path().join("cornerturn/tuning.json")).unwrap();
+        assert_eq!(text.matches("\"variant\"").count(), 1, "{text}");
+    }
+}
+
 #[test]
 fn devices_lists_the_cpu_and_every_other_api() {
     let output = cornerturn(&["devices"]);

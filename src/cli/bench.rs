@@ -13,6 +13,7 @@ use super::Failure;
 use super::output::{self, Output};
 use super::parse::{self, PeakArg};
 use super::progress::Progress;
+use super::tuning::Tuning;
 use crate::backend::TransposeBackend;
 use crate::backends::{self, Discovery};
 use crate::device::{Api, DeviceId, DeviceKind};
@@ -29,6 +30,12 @@ use crate::variant::Variant;
   cornerturn bench --device cuda:0,vulkan:0 --size 4096x4096,10000x10007 --element f32,u8
   cornerturn bench --variant padded --bounds-checks both --json run.json
   cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
+  cornerturn bench --size 10000x3 --tune   (auto runs what was measured to be the fastest)
+
+--tune keeps the winner for each device, driver, version of cornerturn, shape, width, layout and setting of the \
+bounds checks in tuning.json in the user's cache folder (on Linux $XDG_CACHE_HOME/cornerturn or ~/.cache/cornerturn) \
+and takes it from there the next time; remove the file to measure anew. Without --tune no winner is used: auto \
+chooses by shape, width, layout and device alone.
 
 GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
 Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
@@ -60,6 +67,10 @@ pub struct Args {
     /// Variants, separated by commas; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<Variant>,
+
+    /// Have auto run the fastest transpose as measured: once for each device and problem, then kept
+    #[arg(long)]
+    tune: bool,
 
     /// Whether WGSL is compiled with bounds checks
     #[arg(long, value_enum, default_value_t = BoundsChecks::Off)]
@@ -104,14 +115,18 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     // Before there are temporary files to leave behind.
     let stop = stop_on_interrupt()?;
     let outputs = Outputs::open(args)?;
+    let mut tuning = args.tune.then(Tuning::open).transpose()?;
     let discovery = backends::discover(&apis(&args.device));
     let chosen = choose(&args.device, &discovery)?;
     check_peaks(&args.peak, &chosen)?;
     let targets = harness::targets(chosen, |id| user_peak(&args.peak, id));
     let environment = environment(command);
     let mut progress = Progress::new(args.quiet);
-    let rows =
-        harness::run(&targets, &plan, &stop, &mut progress).map_err(|error| Failure::Input(error.to_string()))?;
+    let rows = match &mut tuning {
+        Some(tuning) => harness::run_tuned(&targets, &plan, &mut tuning.winners, &stop, &mut progress),
+        None => harness::run(&targets, &plan, &stop, &mut progress),
+    };
+    let rows = rows.map_err(|error| Failure::Input(error.to_string()))?;
     progress.finish();
     let record = Record {
         schema: record::SCHEMA.into(),
@@ -121,11 +136,19 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
         results: rows,
         interrupted: stop.load(Ordering::Relaxed),
     };
+    let tuned = tuning.map(Tuning::store).transpose();
+    let note = tuned.as_ref().ok().and_then(Option::as_deref);
     // The table first: should a file fail to be written, the figures are still there to see.
-    let printed = if args.quiet { Ok(()) } else { super::print(&report::table(&record)) };
+    let printed = if args.quiet { Ok(()) } else { super::print(&table(&record, note)) };
     outputs.write(&record).map_err(Failure::Run)?;
     printed?;
+    tuned.map_err(Failure::Run)?;
     Ok(ExitCode::from(exit_code(&record)))
+}
+
+/// The table, and below it what was tuned, if anything. That is not in the record: it says where somebody keeps files.
+fn table(record: &Record, tuned: Option<&str>) -> String {
+    report::table(record) + &tuned.map_or(String::new(), |tuned| format!("\n{tuned}"))
 }
 
 /// 130 for an interrupted run, 1 if a row failed, else 0.
@@ -156,6 +179,11 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         let message =
             format!("--batch-pad {source},{destination} is between matrices, of which --batch {batch} has no two");
         return Err(Failure::Input(message));
+    }
+    if args.tune && !plan.variants.contains(&Variant::Auto) {
+        let named: Vec<&str> = plan.variants.iter().map(|variant| variant.name()).collect();
+        let message = "--tune finds what auto is to run, and auto is not among the variants; write --variant";
+        return Err(Failure::Input(format!("{message} {},auto, or leave --tune out", named.join(","))));
     }
     // The sizes that depend on the kind of device are all small: one kind stands for all.
     plan.problems(DeviceKind::Gpu).map_err(|error| Failure::Input(error.to_string()))?;

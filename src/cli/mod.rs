@@ -8,6 +8,7 @@ mod devices;
 mod output;
 mod parse;
 mod progress;
+mod tuning;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
