@@ -58,8 +58,10 @@ impl TransposeBackend for WgpuAdapter {
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
-        // The API's own copy needs the least of a device: where even that cannot run, nothing can.
-        self.require(Variant::Memcpy, problem)?;
+        let downlevel = self.adapter.get_downlevel_capabilities().flags;
+        if let Some(reason) = limits::no_buffers(&self.limits, downlevel, problem) {
+            return Err(BackendError::Unsupported(reason));
+        }
         Ok(Box::new(WgpuWorkspace::new(self, self.gpu()?, *problem, sets)?))
     }
 }

@@ -79,15 +79,11 @@ fn obstacle(
     if let Presence::Absent(reason) = variant.presence(api) {
         return Some(reason.into());
     }
-    if !downlevel.contains(DownlevelFlags::COMPUTE_SHADERS) {
-        return Some("the adapter has no compute shaders".into());
+    if let Some(reason) = no_buffers(limits, downlevel, problem) {
+        return Some(reason);
     }
     if problem.is_empty() {
         return None;
-    }
-    let bytes = buffer_bytes(problem.source_bytes().max(problem.destination_bytes()));
-    if let Some(reason) = beyond("a buffer of", bytes, limits.max_buffer_size, "B") {
-        return Some(reason);
     }
     if let Some(reason) = beyond_vectors(variant.spec().moves, problem) {
         return Some(reason);
@@ -103,7 +99,7 @@ fn obstacle(
     let shared = geometry.shared_bytes();
     let grid = kernel.grid(variant.spec().moves, problem, Language::Wgsl);
     let most = limits.max_compute_workgroups_per_dimension;
-    beyond("a storage binding of", bytes, limits.max_storage_buffer_binding_size, "B")
+    beyond("a storage binding of", larger_bytes(problem), limits.max_storage_buffer_binding_size, "B")
         .or_else(|| {
             let elements = problem.source_extent().max(problem.destination_extent());
             beyond("32-bit indices for", elements, MAX_ELEMENTS, "elements")
@@ -123,6 +119,19 @@ fn obstacle(
             Some(_) => None,
             None => Some(format!("needs {} workgroups, more than {most} × {most} can number", grid.blocks())),
         })
+}
+
+/// Why an adapter has no buffers for `problem` with which anything could run.
+pub(super) fn no_buffers(limits: &Limits, downlevel: DownlevelFlags, problem: &Problem) -> Option<String> {
+    if !downlevel.contains(DownlevelFlags::COMPUTE_SHADERS) {
+        return Some("the adapter has no compute shaders".into());
+    }
+    beyond("a buffer of", larger_bytes(problem), limits.max_buffer_size, "B")
+}
+
+/// Bytes of the larger one of the buffers.
+fn larger_bytes(problem: &Problem) -> u64 {
+    buffer_bytes(problem.source_bytes().max(problem.destination_bytes()))
 }
 
 /// Why a copy cannot move just its bytes, where something stands behind them that has to stay: it moves whole vectors.
