@@ -110,7 +110,7 @@ impl<'a> Timed<'a> {
         problem: &Problem,
         variant: Variant,
     ) -> Result<Timed<'a>, VerifyError> {
-        let mut run = workspace.prepare(variant, RunOptions::default())?;
+        let mut run = workspace.prepare(variant, RunOptions { bounds_checks: false })?;
         let moves = variant.spec().moves;
         for poison in POISON {
             verify::check_run(run.as_mut(), workspace, problem, moves, sets, poison, &|| false)?;

@@ -20,12 +20,9 @@
 static_assert(TILE_COLS == BLOCK_X && TILE_ROWS == BLOCK_Y, "one element a thread");
 
 extern "C" __global__ void __launch_bounds__(BLOCK_X * BLOCK_Y) naive(
-    const Unit* __restrict__ src, Unit* __restrict__ dst, Index rows, Index cols, unsigned int across,
-    unsigned int down) {
-    const Place place = locate(rows, cols, across, down);
-    const Index row = place.row + threadIdx.y;
-    const Index col = place.col + threadIdx.x;
+    const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
+    const Place place = locate(m);
     if (threadIdx.y < place.rows && threadIdx.x < place.cols) {
-        dst[place.matrix + col * rows + row] = src[place.matrix + row * cols + col];
+        dst[place.to + threadIdx.x * m.dst_ld + threadIdx.y] = src[place.from + threadIdx.y * m.src_ld + threadIdx.x];
     }
 }

@@ -32,17 +32,13 @@
 // its last vector. Rows that lie in one tile are stored by the vectors inside and, one by one, the fewer than VECTOR
 // elements before and after these. Each element is stored once. All threads of a block reach the same barriers.
 
-#include "common.cuh"
+#include "vector.cuh"
 
-// Elements of a vector.
-constexpr unsigned int VECTOR = 16 / WIDTH;
-// Elements of a sector, of which memory writes all or has to merge.
-constexpr unsigned int SECTOR = 32 / WIDTH;
 // Source rows of which a thread takes a vector each: enough for a word, or for a vector where that takes few registers.
 constexpr unsigned int GROUP = WIDTH < 4 ? 4 / WIDTH : VECTOR;
 // Vectors along a source row of the tile, and how many of them a warp takes.
 constexpr unsigned int ACROSS = TILE_COLS / VECTOR;
-constexpr unsigned int LANES = WIDTH < 4 ? 8 : 16;
+constexpr unsigned int LANES = WIDTH < 4 || ACROSS < 16 ? 8 : 16;
 // Vectors along a destination row of the tile.
 constexpr unsigned int UNITS = TILE_ROWS / VECTOR;
 // How often a thread loads, and how often it stores.
@@ -156,25 +152,17 @@ __device__ __forceinline__ uint4 funnel(const uint4& low, const uint4& high, uns
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// A block's tile: where its first element lies on either side, and how much of it lies inside the matrix.
-struct Tile {
-    Index from;
-    Index to;
-    unsigned int rows;
-    unsigned int cols;
-};
-
 // Loads a whole tile whose source rows are aligned.
-__device__ __forceinline__ void load_whole(const Unit* __restrict__ src, Index cols, const Tile& tile) {
+__device__ __forceinline__ void load_whole(const Unit* __restrict__ src, Index ld, const Place& tile) {
     Loaded loaded[LOADS];
 #pragma unroll
     for (unsigned int step = 0; step < LOADS; step++) {
         const Spot at = spot(step);
-        const Unit* from = src + tile.from + at.row * cols + at.col;
+        const Unit* from = src + tile.from + at.row * ld + at.col;
 #pragma unroll
         for (unsigned int k = 0; k < GROUP; k++) {
             loaded[step].row[k] = *reinterpret_cast<const uint4*>(from);
-            from += cols;
+            from += ld;
         }
     }
     put(loaded);
@@ -184,31 +172,31 @@ __device__ __forceinline__ void load_whole(const Unit* __restrict__ src, Index c
 // loads, and what is not wanted from where it harms nobody: that costs less than asking each time. With NEAR_END no
 // vector after `last` is touched; without, there must be none to touch.
 template <bool NEAR_END>
-__device__ __forceinline__ void load_shifted(const Unit* __restrict__ src, Index cols, const Tile& tile, Index last) {
+__device__ __forceinline__ void load_shifted(const Unit* __restrict__ src, Index ld, const Place& tile, Index last) {
     const uint4* const vectors = reinterpret_cast<const uint4*>(src);
     Loaded loaded[LOADS];
 #pragma unroll
     for (unsigned int step = 0; step < LOADS; step++) {
         const Spot at = spot(step);
-        Index from = tile.from + at.row * cols + (at.col < tile.cols ? at.col : 0);
+        Index from = tile.from + at.row * ld + (at.col < tile.cols ? at.col : 0);
 #pragma unroll
         for (unsigned int k = 0; k < GROUP; k++) {
             const Index first = from / VECTOR;
             loaded[step].row[k] = vectors[NEAR_END && first > last ? last : first];
-            from += cols;
+            from += ld;
         }
     }
     // After all first vectors the second ones, which are neighbours' first ones mostly, and found in L1.
 #pragma unroll
     for (unsigned int step = 0; step < LOADS && VECTOR > 1; step++) {
         const Spot at = spot(step);
-        Index from = tile.from + at.row * cols + (at.col < tile.cols ? at.col : 0);
+        Index from = tile.from + at.row * ld + (at.col < tile.cols ? at.col : 0);
 #pragma unroll
         for (unsigned int k = 0; k < GROUP; k++) {
             const Index first = from / VECTOR;
             const uint4 second = vectors[NEAR_END && first >= last ? last : first + 1];
             loaded[step].row[k] = funnel(loaded[step].row[k], second, from % VECTOR);
-            from += cols;
+            from += ld;
         }
     }
     put(loaded);
@@ -216,21 +204,21 @@ __device__ __forceinline__ void load_shifted(const Unit* __restrict__ src, Index
 
 // Loads a tile that may be cut off by the matrix's edges, and whose source rows begin anywhere. The vector that begins
 // at `end` would reach beyond the matrix.
-__device__ __forceinline__ void load_any(const Unit* __restrict__ src, Index cols, const Tile& tile, Index end) {
+__device__ __forceinline__ void load_any(const Unit* __restrict__ src, Index ld, const Place& tile, Index end) {
     // All branches go the same way for all threads.
-    if (tile.from + (TILE_ROWS - 1) * cols + TILE_COLS + VECTOR <= end) {
-        load_shifted<false>(src, cols, tile, 0);
+    if (tile.from + (TILE_ROWS - 1) * ld + TILE_COLS + VECTOR <= end) {
+        load_shifted<false>(src, ld, tile, 0);
     } else if (end != 0) {
-        load_shifted<true>(src, cols, tile, end / VECTOR - 1);
+        load_shifted<true>(src, ld, tile, end / VECTOR - 1);
     }
     // The elements from `end` on, of which a row has fewer than VECTOR, and only its last ones.
-    if (tile.from + (tile.rows - 1) * cols + tile.cols > end) {
+    if (tile.from + (tile.rows - 1) * ld + tile.cols > end) {
         __syncthreads();
 #pragma unroll 1
         for (unsigned int item = threadIdx.x; item < tile.rows * VECTOR; item += BLOCK_X) {
             const unsigned int row = item / VECTOR;
             const unsigned int col = tile.cols - 1 - item % VECTOR;
-            const Index from = tile.from + row * cols + col;
+            const Index from = tile.from + row * ld + col;
             if (item % VECTOR < tile.cols && from >= end) {
                 *element_at(col, row) = src[from];
             }
@@ -239,82 +227,95 @@ __device__ __forceinline__ void load_any(const Unit* __restrict__ src, Index col
 }
 
 // Stores a whole tile whose destination rows are aligned.
-__device__ __forceinline__ void store_whole(Unit* __restrict__ dst, Index rows, const Tile& tile) {
+__device__ __forceinline__ void store_whole(Unit* __restrict__ dst, Index ld, const Place& tile) {
     const unsigned int unit = threadIdx.x % UNITS;
     const unsigned int col = threadIdx.x / UNITS;
-    Unit* to = dst + tile.to + col * rows + unit * VECTOR;
+    Unit* to = dst + tile.to + col * ld + unit * VECTOR;
 #pragma unroll
     for (unsigned int step = 0; step < STORES; step++) {
         *reinterpret_cast<uint4*>(to) = *unit_at(col + step * (BLOCK_X / UNITS), unit);
-        to += BLOCK_X / UNITS * rows;
+        to += BLOCK_X / UNITS * ld;
     }
 }
+
+// Elements that `wrap` replaces at a time, and the words that hold them.
+#if WIDTH == 1
+constexpr unsigned int PART = 16;
+typedef uint4 Words;
+#else
+constexpr unsigned int PART = 4;
+typedef uint2 Words;
+#endif
 
 // Replaces, in each column, the elements before the first sector of the destination by as many from below the tile, as
 // far as the matrix has them: `below` rows. So a column goes on at its own beginning.
 __device__ __forceinline__ void wrap(
-    const Unit* __restrict__ src, Index rows, Index cols, const Tile& tile, unsigned int below) {
+    const Unit* __restrict__ src, const Matrices& m, const Place& tile, unsigned int below) {
     // Neighbouring threads take neighbouring columns, each a vector of its own.
 #pragma unroll 1
     for (unsigned int item = threadIdx.x; item < TILE_COLS * (SECTOR / VECTOR); item += BLOCK_X) {
         const unsigned int col = item % TILE_COLS;
         const unsigned int unit = item / TILE_COLS;
-        const unsigned int head = (0 - (tile.to + col * rows)) % SECTOR;
+        const unsigned int head = (0 - (tile.to + col * m.dst_ld)) % SECTOR;
         const unsigned int end = col >= tile.cols ? 0 : head < below ? head : below;
         const unsigned int row = unit * VECTOR;
         if (row >= end) {
             continue;
         }
-        const Unit* from = src + tile.from + (TILE_ROWS + row) * cols + col;
+        const Unit* from = src + tile.from + (TILE_ROWS + row) * m.src_ld + col;
 #if WIDTH < 4
-        unsigned int loaded[VECTOR];
+        // As many elements at a time as there are registers for.
+#pragma unroll 1
+        for (unsigned int part = row; part < row + VECTOR; part += PART) {
+            unsigned int loaded[PART];
 #pragma unroll
-        for (unsigned int k = 0; k < VECTOR; k++) {
-            loaded[k] = row + k < end ? *from : 0;
-            from += cols;
-        }
-        const uint4 old = *unit_at(col, unit);
-        unsigned int words[4] = {old.x, old.y, old.z, old.w};
+            for (unsigned int k = 0; k < PART; k++) {
+                loaded[k] = part + k < end ? *from : 0;
+                from += m.src_ld;
+            }
+            Words* const into = reinterpret_cast<Words*>(element_at(col, part));
+            Words words = *into;
 #pragma unroll
-        for (unsigned int k = 0; k < VECTOR; k++) {
-            unsigned int& into = words[k * WIDTH / 4];
-#if WIDTH == 1
-            const unsigned int with = k % 4 == 0 ? 0x3214 : k % 4 == 1 ? 0x3240 : k % 4 == 2 ? 0x3410 : 0x4210;
-#else
-            const unsigned int with = k % 2 == 0 ? 0x3254 : 0x5410;
-#endif
-            into = row + k < end ? __byte_perm(into, loaded[k], with) : into;
+            for (unsigned int k = 0; k < PART; k++) {
+                unsigned int& word = reinterpret_cast<unsigned int*>(&words)[k * WIDTH / 4];
+                // The word with this element replaced.
+                const unsigned int bytes = WIDTH == 2   ? (k % 2 == 0 ? 0x3254 : 0x5410)
+                                           : k % 4 == 0 ? 0x3214
+                                           : k % 4 == 1 ? 0x3240
+                                           : k % 4 == 2 ? 0x3410
+                                                        : 0x4210;
+                word = part + k < end ? __byte_perm(word, loaded[k], bytes) : word;
+            }
+            *into = words;
         }
-        *unit_at(col, unit) = make_uint4(words[0], words[1], words[2], words[3]);
 #else
 #pragma unroll
         for (unsigned int k = 0; k < VECTOR; k++) {
             if (row + k < end) {
                 *element_at(col, row + k) = *from;
             }
-            from += cols;
+            from += m.src_ld;
         }
 #endif
     }
 }
 
 // Stores a tile that may be cut off by the matrix's edges, and whose destination rows begin anywhere. `left` says how
-// many rows there are from the tile's first one to the matrix's end; `first`, whether the tile has the matrix's first.
+// many rows there are from the tile's first one to the matrix's end. With `sectors` it stores the sectors that begin in
+// it; otherwise, where destination rows are aligned or in one tile from end to end, the vectors inside it. All branches
+// outside the loops go the same way for all threads.
 __device__ __forceinline__ void store_any(
-    const Unit* __restrict__ src, Unit* __restrict__ dst, Index rows, Index cols, const Tile& tile, Index left,
-    bool first) {
-    // Destination rows that are aligned, or in one tile from end to end, are stored by the vectors inside the tile. All
-    // branches outside the loops go the same way for all threads.
-    const bool sectors = rows % VECTOR != 0 && rows > TILE_ROWS;
+    const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices& m, const Place& tile, unsigned int left,
+    bool sectors) {
     const unsigned int align = sectors ? SECTOR : VECTOR;
 
     // The elements before the first sector, or vector.
-    if (rows % VECTOR != 0 && first) {
+    if (tile.row == 0) {
 #pragma unroll 1
         for (unsigned int item = threadIdx.x; item < tile.cols * SECTOR; item += BLOCK_X) {
             const unsigned int col = item / SECTOR;
             const unsigned int row = item % SECTOR;
-            const Index to = tile.to + col * rows;
+            const Index to = tile.to + col * m.dst_ld;
             if (row < ((0 - to) & (align - 1)) && row < tile.rows) {
                 dst[to + row] = *element_at(col, row);
             }
@@ -322,11 +323,11 @@ __device__ __forceinline__ void store_any(
     }
 
     if (sectors && left > TILE_ROWS) {
-        const Index below = left - TILE_ROWS;
-        if (first) {
+        const unsigned int below = left - TILE_ROWS;
+        if (tile.row == 0) {
             __syncthreads();
         }
-        wrap(src, rows, cols, tile, below < SECTOR ? below : SECTOR);
+        wrap(src, m, tile, below < SECTOR ? below : SECTOR);
         __syncthreads();
     }
 
@@ -336,7 +337,7 @@ __device__ __forceinline__ void store_any(
 #pragma unroll
     for (unsigned int step = 0; step < STORES; step++) {
         const unsigned int col = threadIdx.x / UNITS + step * (BLOCK_X / UNITS);
-        const Index to = tile.to + col * rows;
+        const Index to = tile.to + col * m.dst_ld;
         const unsigned int head = (0 - to) & (align - 1);
         const unsigned int row = head + unit * VECTOR;
         if (col < tile.cols && row + VECTOR <= left) {
@@ -348,41 +349,40 @@ __device__ __forceinline__ void store_any(
     }
 
     // The elements after these, where the destination row ends.
-    if (rows % VECTOR != 0 && left < TILE_ROWS + align) {
-        const unsigned int last = left;
+    if (left < TILE_ROWS + align) {
 #pragma unroll 1
         for (unsigned int item = threadIdx.x; item < tile.cols * VECTOR; item += BLOCK_X) {
             const unsigned int col = item / VECTOR;
-            const Index to = tile.to + col * rows;
+            const Index to = tile.to + col * m.dst_ld;
             const unsigned int head = (0 - to) & (align - 1);
-            const unsigned int tail = (to + last) % VECTOR;
-            if (head <= last && last <= TILE_ROWS + head && item % VECTOR < tail) {
-                const unsigned int row = last - tail + item % VECTOR;
+            const unsigned int tail = (left - head) % VECTOR;
+            if (head <= left && left <= TILE_ROWS + head && item % VECTOR < tail) {
+                const unsigned int row = left - tail + item % VECTOR;
                 dst[to + row] = *element_at(col, row % TILE_ROWS);
             }
         }
     }
 }
 
-// The bound keeps a thread to 40 registers, which is enough, for 1536 threads to share a multiprocessor.
-extern "C" __global__ void __launch_bounds__(BLOCK_X, 1536 / BLOCK_X) vectorized(
-    const Unit* __restrict__ src, Unit* __restrict__ dst, Index rows, Index cols, unsigned int across,
-    unsigned int down) {
-    const Place place = locate(rows, cols, across, down);
-    const Tile tile = {
-        place.matrix + place.row * cols + place.col, place.matrix + place.col * rows + place.row, place.rows,
-        place.cols};
-    // With aligned rows the matrices are aligned too, and so is every tile. The same way for all threads.
-    const bool whole = place.rows == TILE_ROWS && place.cols == TILE_COLS;
-    if (whole && cols % VECTOR == 0) {
-        load_whole(src, cols, tile);
+// The bound keeps a thread to 40 registers for 1536 threads to share a multiprocessor, which are enough but for elements of
+// 1 byte: what they need for loads of misaligned rows to be all under way is worth more than threads.
+extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536) / BLOCK_X) vectorized(
+    const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
+    const Place tile = locate(m);
+    const Index below = m.rows - tile.row;
+    const unsigned int left = below < 4 * TILE_ROWS ? below : 4 * TILE_ROWS;
+    // All branches go the same way for all threads.
+    const bool whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
+    if (whole && (m.src_ld | m.src_stride) % VECTOR == 0) {
+        load_whole(src, m.src_ld, tile);
     } else {
-        load_any(src, cols, tile, (place.matrix + rows * cols) / VECTOR * VECTOR);
+        load_any(src, m.src_ld, tile, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
     }
     __syncthreads();
-    if (whole && rows % VECTOR == 0) {
-        store_whole(dst, rows, tile);
+    const bool aligned = (m.dst_ld | m.dst_stride) % VECTOR == 0;
+    if (whole && aligned) {
+        store_whole(dst, m.dst_ld, tile);
     } else {
-        store_any(src, dst, rows, cols, tile, rows - place.row, place.row == 0);
+        store_any(src, dst, m, tile, left, !aligned && m.rows > TILE_ROWS);
     }
 }

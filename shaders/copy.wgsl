@@ -9,7 +9,7 @@
 //
 // Launch: BLOCK_X invocations, one workgroup for each 4 KiB, in order.
 //
-// Bounds: the last workgroup hangs over the end. The buffers are padded to whole vectors; there are params.vectors.
+// Bounds: the last workgroup hangs over the end. The buffers are padded to whole vectors; there are params.src_vectors.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
@@ -25,7 +25,7 @@ fn main(
         return;
     }
     let index = number * BLOCK_X + local.x;
-    if index < params.vectors {
+    if index < params.src_vectors {
         destination[index] = source[index];
     }
 }

@@ -10,8 +10,9 @@
 //
 // Launch: BLOCK_X × BLOCK_Y invocations, x along the source's columns; one workgroup a tile, along source rows first.
 //
-// Bounds: invocations past the last column or row leave early. Where elements are packed, a word that begins in a
-// destination row is written whole by the invocation that has its first element.
+// Bounds: past the last column or row, invocations write nothing. Where elements are packed, a word that begins in a
+// destination row is written whole by the invocation that has its first element; what it has of a gap is kept. A word
+// that begins in the gap before a destination row is a second one for the row's first invocation.
 
 @group(0) @binding(0) var<storage, read> source: array<Word>;
 @group(0) @binding(1) var<storage, read_write> destination: array<Word>;
@@ -26,25 +27,37 @@ fn main(
     if number >= params.blocks {
         return;
     }
-    let rows = params.rows;
-    let cols = params.cols;
     let block = block_place(number);
     let col = block.x * TILE_COLS + local.x;
     let top = block.y * TILE_ROWS;
     let begin = destination_index(vec3(col, top, block.z));
     // The row of the first element of this invocation's word.
     let row = top + to_next_word(begin) + local.y * PER_WORD;
-    if row >= rows || col >= cols {
+    if col >= params.cols {
         return;
     }
-
-    var word = Word();
-    for (var lane = 0u; lane < PER_WORD; lane++) {
-        let cell = settle(vec3(col, row + lane, block.z));
-        if exists(cell) {
-            let index = source_index(cell);
-            word |= place(element(source[index / PER_WORD], index), lane);
+    if row < params.rows {
+        write(vec3(col, row, block.z), begin + (row - top));
+    }
+    if PER_WORD > 1u && top + local.y == 0u {
+        let before = lead(begin, col, PER_WORD);
+        if before > 0u {
+            write(vec3(col, 0u - before, block.z), begin - before);
         }
     }
-    destination[(begin + (row - top)) / PER_WORD] = word;
+}
+
+// Writes the word at this index of the destination, where this cell is, or, modulo 2^32, would be before the first row.
+fn write(cell: vec3<u32>, index: u32) {
+    var word = Word();
+    for (var lane = 0u; lane < PER_WORD; lane++) {
+        let found = settle(cell + vec3(0u, lane, 0u));
+        if exists(found) {
+            let at = source_index(found);
+            word |= place(element(source[at / PER_WORD], at), lane);
+        } else {
+            word |= place(element(destination[index / PER_WORD], lane), lane);
+        }
+    }
+    destination[index / PER_WORD] = word;
 }

@@ -15,7 +15,9 @@
 // Launch: BLOCK_X × BLOCK_Y invocations, x along the source's columns; one workgroup a tile, along source rows first.
 //
 // Bounds: only cells of the matrix are loaded into the tile, and only they are read from it. Where elements are packed,
-// a word that begins in the tile is written whole; what it has beyond the tile comes straight from the source.
+// a word that begins in the tile is written whole; what it has beyond the tile comes straight from the source, and what
+// it has of a gap from the destination. So is a word that begins in the gap before a destination row, by the tile in
+// which the row begins.
 
 @group(0) @binding(0) var<storage, read> source: array<Word>;
 @group(0) @binding(1) var<storage, read_write> destination: array<Word>;
@@ -46,7 +48,7 @@ fn main(
     for (var step = 0u; step < TILE_ROWS; step += BLOCK_Y) {
         let y = local.y + step;
         if top + y < rows && col < cols {
-            let index = first + step * cols;
+            let index = first + step * params.src_ld;
             tile[y][local.x] = element(source[index / PER_WORD], index);
         }
     }
@@ -57,23 +59,42 @@ fn main(
     let corner = destination_index(vec3(left + line, top, block.z));
     for (var step = 0u; step < TILE_COLS; step += BLOCK_Y * PER_WORD) {
         let x = line + step;
-        let begin = corner + step * rows;
+        let begin = corner + step * params.dst_ld;
         let y = to_next_word(begin) + (local.x % WORDS) * PER_WORD;
-        let row = top + y;
-        if row < rows && left + x < cols {
-            var word = Word();
-            for (var lane = 0u; lane < PER_WORD; lane++) {
-                if in_tile(y + lane, row + lane) {
-                    word |= place(tile[y + lane][x], lane);
-                } else {
-                    let cell = settle(vec3(left + x, row + lane, block.z));
-                    if exists(cell) {
-                        let index = source_index(cell);
-                        word |= place(element(source[index / PER_WORD], index), lane);
-                    }
-                }
-            }
-            destination[(begin + y) / PER_WORD] = word;
+        if top + y < rows && left + x < cols {
+            write(vec3(left, top, block.z), x, y, begin + y);
         }
     }
+    if PER_WORD > 1u && top == 0u && local.y == 0u && col < cols {
+        let begin = destination_index(vec3(col, 0u, block.z));
+        let before = lead(begin, col, PER_WORD);
+        if before > 0u {
+            write(vec3(left, 0u, block.z), local.x, 0u - before, begin - before);
+        }
+    }
+}
+
+// Writes the word at this index of the destination. x and y are the place of its first element in the tile, whose first
+// cell is `corner`; before the tile, y is so modulo 2^32.
+fn write(corner: vec3<u32>, x: u32, y: u32, index: u32) {
+    let cell = corner + vec3(x, y, 0u);
+    var word = Word();
+    for (var lane = 0u; lane < PER_WORD; lane++) {
+        if in_tile(y + lane, cell.y + lane) {
+            word |= place(tile[y + lane][x], lane);
+        } else {
+            word |= place(elsewhere(cell + vec3(0u, lane, 0u), index + lane), lane);
+        }
+    }
+    destination[index / PER_WORD] = word;
+}
+
+// What belongs at this index of the destination, where the cell would be: from the source, or what is there.
+fn elsewhere(cell: vec3<u32>, index: u32) -> Word {
+    let found = settle(cell);
+    if !exists(found) {
+        return element(destination[index / PER_WORD], index);
+    }
+    let at = source_index(found);
+    return element(source[at / PER_WORD], at);
 }

@@ -20,7 +20,7 @@
 // Where a column has only 4 units, 8 neighbours read those of two lines of a vector; the XOR with 4 in every other line
 // of a vector tells these apart.
 //
-// Launch: BLOCK_X × BLOCK_Y invocations in one row; one workgroup a tile, with DOWN_FIRST down the source's rows first.
+// Launch: BLOCK_X × BLOCK_Y invocations in one row; one workgroup a tile, with down_first down the source's rows first.
 //
 // Bounds: whole tiles of destination rows that begin with a vector are stored without a check. Where source rows begin
 // within a vector, or the tile hangs over the right edge, a vector is put together from two of the source's; cells
@@ -29,16 +29,15 @@
 // belongs to the destination row and the tile in which its first element lies. What it has of the tile below is loaded
 // into the place of those elements before the column's first sector that the tile above writes: a column goes on at its
 // own beginning, and a vector is put together from two neighbouring units. The last sector of a destination row reaches
-// into the next row; its vectors from the one in which the row ends on are collected from the source, element by
-// element, with neighbouring invocations on neighbouring destination rows. All the invocations of a workgroup take the
-// same way on the write side, all those of a warp on the read side.
+// into a gap or the next row; its vectors from the one in which the row ends on are collected from the source, element
+// by element, with neighbouring invocations on neighbouring destination rows. Where a row begins in a sector that begins
+// in the gap before it, so are those from the one in which the row begins on. Where all rows begin with a vector, it is
+// only the one in which a row ends. A collected vector keeps what it has of gaps, and is not written if it has nothing
+// else. All the invocations of a workgroup take the same way on the write side, all those of a warp on the read side.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
 
-// Elements of a vector, and of a sector, of which memory writes all or has to merge.
-const LANES = 16u / WIDTH;
-const SECTOR = 32u / WIDTH;
 // Columns of a piece, and pieces of a unit.
 const BREADTH = LANES / PER_WORD;
 // Vectors across a row of the tile, and in a column.
@@ -56,14 +55,6 @@ const_assert BLOCK_Y == 1u && ACROSS % 8u == 0u && BLOCK_X % UNITS == 0u && PITC
 // Not words: invocations write nothing but whole pieces.
 var<workgroup> tile: array<vec4<u32>, TILE_COLS * UNITS>;
 
-// Up to four vectors or pieces; where there are fewer, the last have nothing.
-struct Block {
-    a: vec4<u32>,
-    b: vec4<u32>,
-    c: vec4<u32>,
-    d: vec4<u32>,
-}
-
 @compute @workgroup_size(BLOCK_X, BLOCK_Y)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -79,14 +70,14 @@ fn main(
     let left = block.x * TILE_COLS;
     let top = block.y * TILE_ROWS;
     let inside = left + TILE_COLS <= params.cols;
-    let ragged = rows % LANES != 0u;
+    let ragged = is_ragged();
 
     let lane = local.x % 32u;
     let warp = local.x / 32u;
     let vector = lane % 8u + warp % (ACROSS / 8u) * 8u;
     let y = (lane / 8u + warp / (ACROSS / 8u) * 4u) * PER_WORD;
     let cell = vec3(left + vector * LANES, top + y, block.z);
-    let aligned = inside && params.cols % LANES == 0u;
+    let aligned = inside && (params.src_ld | params.src_stride) % LANES == 0u;
     let wrapped = ragged && y < SECTOR && top + TILE_ROWS < rows;
     // Four ways apart, each with all its loads before the first use of one: where ways share loads, or loads follow an
     // exchange, compilers let some wait for others.
@@ -127,7 +118,7 @@ fn main(
         let low = take(line, unit);
         if whole {
             let first = begin / LANES + unit;
-            let stride = PER_WORD * rows / LANES;
+            let stride = PER_WORD * params.dst_ld / LANES;
             destination[first] = low.a;
             if BREADTH > 1u {
                 destination[first + stride] = low.b;
@@ -138,7 +129,7 @@ fn main(
             }
         } else {
             let high = take(line, (unit + 1u) % UNITS);
-            let stride = PER_WORD * rows;
+            let stride = PER_WORD * params.dst_ld;
             store(low.a, high.a, unit, begin, rows - top, col);
             if BREADTH > 1u {
                 store(low.b, high.b, unit, begin + stride, rows - top, col + PER_WORD);
@@ -149,28 +140,38 @@ fn main(
             }
         }
     }
-    if !ragged || top + TILE_ROWS + SECTOR <= rows {
+    // Only after a gap may a destination row begin in a sector of its own.
+    let heads = ragged && top == 0u && has_gaps();
+    if (!ragged && rows % LANES == 0u) || (top + TILE_ROWS + SECTOR <= rows && !heads) {
         return;
     }
-    // The sector in which a destination row ends, from the vector on in which it does.
+    // The sector in which a destination row ends, from the vector on in which it does; then that in which it begins.
     let size = sector_size();
-    for (var item = local.x; item < TILE_COLS * (size / LANES); item += BLOCK_X) {
+    let count = TILE_COLS * (size / LANES);
+    for (var item = local.x; item < select(count, 2u * count, heads); item += BLOCK_X) {
+        let head = item >= count;
         let col = left + item % TILE_COLS;
         let begin = destination_index(vec3(col, top, block.z));
-        let end = begin + rows - top;
-        let sector = end - (end & (size - 1u));
-        let index = end - end % LANES + item / TILE_COLS * LANES;
-        let ours = col < params.cols && begin <= sector && sector < begin + TILE_ROWS && sector < end;
-        if ours && index < sector + size && index / LANES < params.vectors {
-            destination[index / LANES] = collect(index);
+        let edge = select(begin + rows - top, begin, head);
+        let sector = edge - (edge & (size - 1u));
+        let number = edge / LANES + ((item / TILE_COLS) & (size / LANES - 1u));
+        let ends = begin <= sector && sector < begin + TILE_ROWS && sector < edge;
+        let ours = col < params.cols && select(ends, lead(begin, col, size) > 0u, head);
+        if ours && number < (sector + size) / LANES && number < params.dst_vectors {
+            collect(number);
         }
     }
 }
 
-// Elements of what one workgroup writes in one piece. Where each destination row is in one tile from end to end,
-// workgroups meet only at its ends, and a vector does.
+// Whether some destination rows begin within a vector.
+fn is_ragged() -> bool {
+    return (params.dst_ld | params.dst_stride) % LANES != 0u;
+}
+
+// Elements of what one workgroup writes in one piece. Where all destination rows begin with a vector, or each is in one
+// tile from end to end, so that workgroups meet only at its ends, that is a vector.
 fn sector_size() -> u32 {
-    return select(SECTOR, LANES, params.rows <= TILE_ROWS);
+    return select(SECTOR, LANES, params.rows <= TILE_ROWS || !is_ragged());
 }
 
 // The row of an invocation's vector of this number, counted from that of its first one.
@@ -181,26 +182,12 @@ fn row_of(number: u32) -> u32 {
 // Where the vectors of an invocation begin in the source; instead of cells beyond the edge, others within.
 fn indices(cell: vec3<u32>) -> vec4<u32> {
     let y = min(cell.y + vec4(0u, row_of(1u), row_of(2u), row_of(3u)), vec4(params.rows - 1u));
-    return (cell.z * params.rows + y) * params.cols + min(cell.x, params.cols - 1u);
+    return cell.z * params.src_stride + y * params.src_ld + min(cell.x, params.cols - 1u);
 }
 
 // The numbers of the vectors after those that have these indices, but of none after the last.
 fn after(index: vec4<u32>) -> vec4<u32> {
-    return min(index / LANES + 1u, vec4(params.vectors - 1u));
-}
-
-// So many vectors of the source.
-fn fetch(number: vec4<u32>, count: u32) -> Block {
-    var block: Block;
-    block.a = source[number.x];
-    if count > 1u {
-        block.b = source[number.y];
-    }
-    if count > 2u {
-        block.c = source[number.z];
-        block.d = source[number.w];
-    }
-    return block;
+    return min(index / LANES + 1u, vec4(params.src_vectors - 1u));
 }
 
 // So many vectors that begin at these indices, from the source's that have these and those after.
@@ -245,15 +232,15 @@ fn funnel(first: vec4<u32>, second: vec4<u32>, bytes: u32) -> vec4<u32> {
 // this index for the vector's first one.
 fn replace(own: Block, below: Block, begin: u32, y: u32) -> Block {
     // The columns of the first piece.
-    let begins = begin + vec4(0u, 1u, 2u, 3u) * BREADTH / 4u * PER_WORD * params.rows;
+    let begins = begin + vec4(0u, 1u, 2u, 3u) * BREADTH / 4u * PER_WORD * params.dst_ld;
     var block = own;
     block.a = replace_piece(own.a, below.a, to_next_sector(begins), y);
     if PER_WORD > 1u {
-        block.b = replace_piece(own.b, below.b, to_next_sector(begins + params.rows), y);
+        block.b = replace_piece(own.b, below.b, to_next_sector(begins + params.dst_ld), y);
     }
     if PER_WORD > 2u {
-        block.c = replace_piece(own.c, below.c, to_next_sector(begins + 2u * params.rows), y);
-        block.d = replace_piece(own.d, below.d, to_next_sector(begins + 3u * params.rows), y);
+        block.c = replace_piece(own.c, below.c, to_next_sector(begins + 2u * params.dst_ld), y);
+        block.d = replace_piece(own.d, below.d, to_next_sector(begins + 3u * params.dst_ld), y);
     }
     return block;
 }
@@ -311,34 +298,10 @@ fn words_exchanged(block: Block) -> Block {
 // from this tile on at `begin` with `length` elements. The column is a ring: what is before its first sector, and then
 // comes from the tile below, is TILE_ROWS further on.
 fn store(low: vec4<u32>, high: vec4<u32>, unit: u32, begin: u32, length: u32, col: u32) {
-    // Where all rows begin with a vector, so does what a tile has of them.
-    let head = select(0u, (0u - begin) & (sector_size() - 1u), params.rows % LANES != 0u);
+    let head = (0u - begin) & (sector_size() - 1u);
     var row = unit * LANES + head % LANES;
     row += select(0u, TILE_ROWS, row < head);
     if col < params.cols && row + LANES <= length {
         destination[(begin + row) / LANES] = funnel(low, high, head % LANES * WIDTH);
     }
-}
-
-// The vector of the destination from an index on. What follows the last element of a destination row is the first one
-// of the next row; what follows the last matrix is padding.
-fn collect(begin: u32) -> vec4<u32> {
-    let line = begin / params.rows;
-    let matrix = line / params.cols;
-    var cell = vec3(line - matrix * params.cols, begin - line * params.rows, matrix);
-    var index = source_index(cell);
-    var vector = vec4<u32>();
-    for (var lane = 0u; lane < LANES; lane++) {
-        vector = append(vector, index, cell.z < params.batch);
-        cell.y += 1u;
-        index += params.cols;
-        if cell.y == params.rows {
-            cell = vec3(cell.x + 1u, 0u, cell.z);
-            if cell.x == params.cols {
-                cell = vec3(0u, 0u, cell.z + 1u);
-            }
-            index = source_index(cell);
-        }
-    }
-    return vector;
 }

@@ -33,7 +33,7 @@ pub trait TransposeBackend: Send + Sync {
 
     /// The variant that runs for `variant`: what [`Variant::Auto`] stands for here, and otherwise `variant` itself.
     fn choose(&self, variant: Variant, problem: &Problem) -> Variant {
-        planner::choose(variant, problem, |candidate| self.support(candidate, problem))
+        planner::choose(variant, problem, self.device().id.api, |candidate| self.support(candidate, problem))
     }
 
     /// Allocates `sets` pairs of source and destination buffers for `problem`; their content is undefined.
@@ -82,10 +82,17 @@ pub trait Workspace {
 pub const BAND_BYTES: usize = 32 << 20;
 
 /// Settings of a prepared run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunOptions {
-    /// Whether shaders are compiled with bounds checks. Only devices that have them heed it.
+    /// Whether shaders are compiled with bounds checks. Only devices that have them heed it. On by default: variants with
+    /// 16-byte accesses, which are those that `auto` takes, lose nothing by them.
     pub bounds_checks: bool,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { bounds_checks: true }
+    }
 }
 
 /// A variant ready to run.

@@ -3,9 +3,9 @@
 //! The geometry is declared once, in the [variant table](crate::variant), and travels from there to both languages:
 //! to WGSL as a preamble of constants, to CUDA as defines.
 
+use crate::device::Api;
 use crate::element::Width;
 use crate::problem::Problem;
-use crate::variant::Moves;
 
 /// The language a kernel is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,15 @@ pub enum Language {
 }
 
 impl Language {
+    /// The language of an API's kernels; `None` for the CPU, which has none.
+    pub fn of(api: Api) -> Option<Language> {
+        match api {
+            Api::Cpu => None,
+            Api::Cuda => Some(Language::Cuda),
+            Api::Vulkan | Api::Metal | Api::Dx12 | Api::Gl => Some(Language::Wgsl),
+        }
+    }
+
     /// How many elements share the smallest unit of storage that the language can write: 4, 2 or 1.
     pub const fn per_word(self, width: Width) -> u32 {
         match (self, width) {
@@ -47,29 +56,17 @@ pub struct Geometry {
     pub pitch: u32,
     /// Bytes that an element takes in the tile.
     pub tile_element_bytes: u32,
-    /// Which blocks are neighbours in number, and so run at about the same time.
-    pub order: Order,
-}
-
-/// The order in which blocks are numbered over the tiles of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Along a source row first: what runs together reads the same source rows.
-    Across,
-    /// Down the source's rows first: what runs together writes the same destination rows.
-    Down,
 }
 
 impl Geometry {
     /// The constants by which both languages know this geometry.
-    pub fn constants(&self) -> [(&'static str, u32); 6] {
+    pub fn constants(&self) -> [(&'static str, u32); 5] {
         [
             ("BLOCK_X", self.block_x),
             ("BLOCK_Y", self.block_y),
             ("TILE_ROWS", self.tile_rows),
             ("TILE_COLS", self.tile_cols),
             ("PITCH", self.pitch),
-            ("DOWN_FIRST", (self.order == Order::Down).into()),
         ]
     }
 
@@ -84,8 +81,16 @@ impl Geometry {
     }
 }
 
-/// How many blocks a launch has: `batch` × `down` × `across`, numbered in the geometry's [order](Order) and matrix by
-/// matrix.
+/// The order in which blocks are numbered over the tiles of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Along a source row first: what runs together reads the same source rows.
+    Across,
+    /// Down the source's rows first: what runs together writes the same destination rows.
+    Down,
+}
+
+/// How many blocks a launch has: `batch` × `down` × `across`, numbered in their [order](Order) and matrix by matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Blocks along a source row.
@@ -94,9 +99,27 @@ pub struct Grid {
     pub down: u64,
     /// Matrices.
     pub batch: u64,
+    /// Which blocks are neighbours in number, and so run at about the same time.
+    pub order: Order,
 }
 
 impl Grid {
+    /// One block a tile, in this order.
+    pub fn of_tiles(problem: &Problem, geometry: &Geometry, order: Order) -> Grid {
+        Grid {
+            across: problem.cols().div_ceil(geometry.tile_cols.into()),
+            down: problem.rows().div_ceil(geometry.tile_rows.into()),
+            batch: problem.batch(),
+            order,
+        }
+    }
+
+    /// One block for each `tile_cols` elements, as if all matrices together were one row: what a copy sees.
+    pub fn of_line(problem: &Problem, geometry: &Geometry) -> Grid {
+        let across = problem.elements().div_ceil(geometry.tile_cols.into());
+        Grid { across, down: 1, batch: 1, order: Order::Across }
+    }
+
     /// Blocks of the launch.
     pub fn blocks(&self) -> u64 {
         self.across * self.down * self.batch
@@ -135,27 +158,36 @@ pub struct TileAccess {
     pub load: fn(lane: u64) -> u64,
 }
 
+/// WGSL that some kernels share. Each is `shaders/lib/NAME.wgsl`, where elements of all widths have something in
+/// common, and `NAME_packed.wgsl` and `NAME_whole.wgsl`, for elements of which a word holds several and others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Source and destination as arrays of 16-byte vectors.
+    Vector,
+    /// Elements exchanged in registers.
+    Vectorized,
+    /// Vectors gathered from shared memory.
+    Gather,
+}
+
 /// A kernel of a variant: everything about it that is not its source.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
     /// The geometry for a width in a language.
     pub geometry: fn(Width, Language) -> Geometry,
+    /// The blocks that a problem takes, for the geometry of its width.
+    pub grid: fn(&Problem, &Geometry) -> Grid,
+    /// What of a problem the kernel cannot do, if anything, with the numbers.
+    pub obstacle: fn(&Problem) -> Option<String>,
     /// The addresses it touches.
     pub access: fn(Width) -> Access,
+    /// What its WGSL shares with other kernels, beyond what all share.
+    pub libraries: &'static [Library],
 }
 
 impl Kernel {
     /// The blocks that `problem` takes.
-    pub fn grid(&self, moves: Moves, problem: &Problem, language: Language) -> Grid {
-        let geometry = (self.geometry)(problem.width(), language);
-        match moves {
-            // A copy sees one long row.
-            Moves::Copy => Grid { across: problem.elements().div_ceil(geometry.tile_cols.into()), down: 1, batch: 1 },
-            Moves::Transpose => Grid {
-                across: problem.cols().div_ceil(geometry.tile_cols.into()),
-                down: problem.rows().div_ceil(geometry.tile_rows.into()),
-                batch: problem.batch(),
-            },
-        }
+    pub fn grid(&self, problem: &Problem, language: Language) -> Grid {
+        (self.grid)(problem, &(self.geometry)(problem.width(), language))
     }
 }

@@ -10,6 +10,7 @@ pub mod device;
 pub mod element;
 pub mod harness;
 pub mod kernel;
+mod kernels;
 pub mod limiter;
 pub mod model;
 pub mod pattern;

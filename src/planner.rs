@@ -1,72 +1,264 @@
-//! What `auto` stands for: the variant that the shape, the width and the device call for.
+//! What `auto` stands for: the variant that the shape, the width, the alignment and the device's language call for.
 //!
-//! The choice is a function of its arguments alone. Nothing is measured.
+//! The choice is a function of its arguments alone. Nothing is measured: each candidate gets an estimate of its share of
+//! a copy's speed, from what was measured once (docs/kernels.md) and from how much of its tiles the matrix fills, and the
+//! best of those that the device supports is taken.
 
 use crate::backend::Support;
-use crate::problem::Problem;
+use crate::device::Api;
+use crate::element::Width;
+use crate::kernel::{Grid, Language};
+use crate::kernels;
+use crate::problem::{Layout, Problem};
 use crate::variant::Variant;
 
-/// The transposes, the fastest first as measured (docs/kernels.md); on a CPU those that it has.
-const BY_SPEED: [Variant; 5] =
-    [Variant::Vectorized, Variant::Swizzled, Variant::Padded, Variant::Tiled, Variant::Naive];
+/// A variant and what it should reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// The variant.
+    pub variant: Variant,
+    /// The estimate: its bandwidth as a share of a copy's.
+    pub share: f64,
+}
 
-/// The variant to run for `variant`: another one only for [`Variant::Auto`].
+/// The variant to run for `variant` on a device of `api`: another one only for [`Variant::Auto`].
 ///
 /// `support` says what the device can run of the problem. Where it can run nothing, the first candidate is returned, so
 /// that asking whether that is supported gives the reason.
-pub fn choose(variant: Variant, problem: &Problem, support: impl Fn(Variant) -> Support) -> Variant {
+pub fn choose(variant: Variant, problem: &Problem, api: Api, support: impl Fn(Variant) -> Support) -> Variant {
     if variant != Variant::Auto {
         return variant;
     }
-    let can = |candidate: &Variant| support(*candidate) == Support::Supported;
-    candidates(problem).find(can).or_else(|| candidates(problem).next()).unwrap_or(Variant::Naive)
+    let ranked = rank(problem, api);
+    let can = |candidate: &&Candidate| support(candidate.variant) == Support::Supported;
+    ranked.iter().find(can).or(ranked.first()).map_or(Variant::Naive, |candidate| candidate.variant)
 }
 
-fn candidates(problem: &Problem) -> impl Iterator<Item = Variant> {
-    // The transpose of a single row or column has its elements in the same order, and without gaps in the same places.
-    let copy = (problem.is_packed() && (problem.rows() == 1 || problem.cols() == 1)).then_some(Variant::Copy);
-    copy.into_iter().chain(BY_SPEED)
+/// The candidates for a problem on a device of `api`, the best first, whether or not a device supports them.
+pub fn rank(problem: &Problem, api: Api) -> Vec<Candidate> {
+    let Some(language) = Language::of(api) else {
+        // A CPU's cache blocks help every shape.
+        return vec![
+            Candidate { variant: Variant::Tiled, share: 0.5 },
+            Candidate { variant: Variant::Naive, share: 0.1 },
+        ];
+    };
+    let candidate = |&variant: &Variant| Some(Candidate { variant, share: estimate(variant, problem, language)? });
+    let mut ranked: Vec<Candidate> = Variant::ALL.iter().filter_map(candidate).collect();
+    ranked.sort_by(|a, b| b.share.total_cmp(&a.share));
+    ranked
+}
+
+/// A kernel's share of a copy on large square matrices, by width: 1, 2, 4, 8 and 16 bytes.
+struct Shares {
+    /// Where rows begin with a 16-byte vector on both sides.
+    aligned: [f64; 5],
+    /// Where rows of the source begin anywhere.
+    source: [f64; 5],
+    /// Where rows of the destination do.
+    destination: [f64; 5],
+    /// Where rows of both do.
+    both: [f64; 5],
+    /// How much an empty part of a tile costs: the exponent of the part that is filled.
+    fill: f64,
+}
+
+/// Measured on an H200 with CUDA.
+const CUDA_VECTORIZED: Shares = Shares {
+    aligned: [0.94, 0.96, 0.97, 0.97, 0.95],
+    source: [0.815, 0.885, 0.915, 0.93, 0.93],
+    destination: [0.75, 0.82, 0.92, 0.935, 0.96],
+    both: [0.66, 0.775, 0.855, 0.87, 0.92],
+    fill: 0.5,
+};
+/// The same through Vulkan.
+const WGSL_VECTORIZED: Shares = Shares {
+    aligned: [0.95, 0.96, 0.97, 0.97, 0.95],
+    source: [0.75, 0.89, 0.89, 0.92, 0.925],
+    destination: [0.71, 0.84, 0.89, 0.94, 0.95],
+    both: [0.67, 0.79, 0.87, 0.91, 0.91],
+    fill: 0.5,
+};
+/// With CUDA; not told apart for Vulkan.
+const COMPACT: Shares = Shares {
+    aligned: [0.93, 0.935, 0.935, 0.935, 0.95],
+    source: [0.71, 0.89, 0.87, 0.885, 0.925],
+    destination: [0.70, 0.77, 0.87, 0.92, 0.945],
+    both: [0.67, 0.72, 0.86, 0.89, 0.905],
+    fill: 0.5,
+};
+/// With CUDA. A partly empty tile has partly nothing to load and to store.
+const CUDA_GATHER: Shares = Shares {
+    aligned: [0.80, 0.90, 0.92, 0.92, 0.92],
+    source: [0.81, 0.92, 0.92, 0.915, 0.925],
+    destination: [0.675, 0.91, 0.925, 0.90, 0.96],
+    both: [0.80, 0.905, 0.925, 0.92, 0.925],
+    fill: 1.0 / 3.0,
+};
+/// The same through Vulkan, where rows of both sides begin anywhere as measured for the one or the other.
+const WGSL_GATHER: Shares = Shares {
+    aligned: [0.50, 0.65, 0.83, 0.75, 0.88],
+    source: [0.54, 0.70, 0.80, 0.79, 0.89],
+    destination: [0.49, 0.665, 0.78, 0.76, 0.88],
+    both: [0.49, 0.665, 0.78, 0.76, 0.88],
+    fill: 0.5,
+};
+/// The kernels of one element an access do not care for alignment.
+const SWIZZLED: Shares = Shares::alike([0.35, 0.61, 0.54, 0.80, 0.90]);
+const PADDED: Shares = Shares::alike([0.34, 0.60, 0.53, 0.79, 0.89]);
+const TILED: Shares = Shares::alike([0.3, 0.4, 0.4, 0.4, 0.4]);
+const NAIVE: Shares = Shares::alike([0.05, 0.1, 0.13, 0.25, 0.5]);
+
+/// Threads below which large tiles leave a device idle: three times what an H200 holds at once.
+const FEW_THREADS: u64 = 600_000;
+/// What that costs.
+const IDLE: f64 = 0.9;
+
+impl Shares {
+    const fn alike(share: [f64; 5]) -> Shares {
+        Shares { aligned: share, source: share, destination: share, both: share, fill: 0.5 }
+    }
+
+    fn of(&self, problem: &Problem) -> f64 {
+        let by_width =
+            match (begins_whole(problem, problem.source(), 16), begins_whole(problem, problem.destination(), 16)) {
+                (true, true) => &self.aligned,
+                (false, true) => &self.source,
+                (true, false) => &self.destination,
+                (false, false) => &self.both,
+            };
+        by_width[Width::ALL.iter().position(|&width| width == problem.width()).unwrap_or(0)]
+    }
+}
+
+/// Whether all rows of a side begin with a whole unit of so many bytes.
+fn begins_whole(problem: &Problem, layout: Layout, bytes: u64) -> bool {
+    let whole = |elements: u64| elements.is_multiple_of(bytes / problem.width().bytes() as u64);
+    whole(layout.ld) && (problem.batch() == 1 || whole(layout.stride))
+}
+
+/// What a variant should reach; `None` for what is no candidate.
+fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f64> {
+    let (shares, large_tiles) = match (variant, language) {
+        // The transpose of a single row or column has its elements in the same order.
+        (Variant::Copy, _) => return is_line(problem).then_some(1.0),
+        (Variant::Skinny, _) => return skinny(problem, language),
+        (Variant::Vectorized, Language::Cuda) => (CUDA_VECTORIZED, true),
+        (Variant::Vectorized, Language::Wgsl) => (WGSL_VECTORIZED, true),
+        (Variant::Compact, _) => (COMPACT, false),
+        (Variant::Gather, Language::Cuda) => (CUDA_GATHER, true),
+        (Variant::Gather, Language::Wgsl) => (WGSL_GATHER, true),
+        (Variant::Swizzled, _) => (SWIZZLED, false),
+        (Variant::Padded, _) => (PADDED, false),
+        (Variant::Tiled, _) => (TILED, false),
+        (Variant::Naive, _) => (NAIVE, false),
+        _ => return None,
+    };
+    let kernel = variant.spec().kernel?;
+    if problem.is_empty() {
+        return Some(shares.of(problem));
+    }
+    let geometry = (kernel.geometry)(problem.width(), language);
+    let grid = kernel.grid(problem, language);
+    let tile = u64::from(geometry.tile_rows) * u64::from(geometry.tile_cols);
+    let fill = filled(problem, &grid, tile).powf(shares.fill);
+    let few = grid.blocks().saturating_mul(geometry.threads().into()) < FEW_THREADS;
+    Some(shares.of(problem) * fill * if few && large_tiles { IDLE } else { 1.0 })
+}
+
+fn is_line(problem: &Problem) -> bool {
+    problem.is_packed() && (problem.rows() == 1 || problem.cols() == 1)
+}
+
+/// The part of all tiles together that the matrices fill.
+fn filled(problem: &Problem, grid: &Grid, tile: u64) -> f64 {
+    problem.elements() as f64 / (grid.blocks() as f64 * tile as f64)
+}
+
+/// The share of `skinny`: of a tall matrix, the less the longer its rows are, for the less of a destination row a block
+/// then stores.
+fn skinny(problem: &Problem, language: Language) -> Option<f64> {
+    let kernel = Variant::Skinny.spec().kernel?;
+    if (kernel.obstacle)(problem).is_some() {
+        return None;
+    }
+    let stored = kernels::skinny_segments(problem, language) * 16;
+    let tall = problem.rows() >= problem.cols();
+    let lines = if tall { problem.destination() } else { problem.source() };
+    let share = match stored {
+        _ if !tall => 0.965,
+        512.. => 0.965,
+        256.. => 0.945,
+        _ => 0.89,
+    };
+    Some(if begins_whole(problem, lines, 32) { share } else { 0.95 * share })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::element::Element;
-    use crate::problem::Layout;
+    use crate::variant::Moves;
 
-    fn chosen(rows: u64, cols: u64, missing: &[Variant]) -> Variant {
-        let problem = Problem::new(rows, cols, 3, Element::F32).unwrap();
-        choose(Variant::Auto, &problem, |variant| match missing.contains(&variant) {
+    fn chosen(api: Api, rows: u64, cols: u64, batch: u64, element: Element, missing: &[Variant]) -> Variant {
+        let problem = Problem::new(rows, cols, batch, element).unwrap();
+        choose(Variant::Auto, &problem, api, |variant| match missing.contains(&variant) {
             true => Support::Unsupported("missing".into()),
             false => Support::Supported,
         })
     }
 
+    /// The choices that were measured to be the best or next to it on an H200.
     #[test]
-    fn the_fastest_that_is_there() {
-        assert_eq!(chosen(1000, 1000, &[]), Variant::Vectorized);
-        assert_eq!(chosen(1000, 1000, &[Variant::Vectorized]), Variant::Swizzled);
-        assert_eq!(chosen(1000, 1000, &[Variant::Vectorized, Variant::Swizzled, Variant::Padded]), Variant::Tiled);
-        assert_eq!(chosen(1000, 1000, &BY_SPEED), Variant::Vectorized, "to say why not");
+    fn every_branch_has_its_shape() {
+        let cuda = |rows, cols, batch, element| chosen(Api::Cuda, rows, cols, batch, element, &[]);
+        for element in [Element::F32, Element::F64, Element::C128] {
+            assert_eq!(cuda(8192, 8192, 1, element), Variant::Vectorized, "{element}");
+        }
+        assert_eq!(cuda(1024, 1024, 1, Element::F32), Variant::Compact, "small");
+        assert_eq!(cuda(4096, 4096, 1, Element::U8), Variant::Compact, "small");
+        assert_eq!(cuda(16384, 16384, 1, Element::U8), Variant::Vectorized);
+        assert_eq!(cuda(65536, 96, 1, Element::F32), Variant::Compact, "fills its tiles");
+        assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Skinny);
+        assert_eq!(cuda(33_554_432, 3, 1, Element::F32), Variant::Skinny);
+        assert_eq!(cuda(4, 33_554_432, 1, Element::U8), Variant::Skinny);
+        assert_eq!(cuda(10_007, 10_009, 1, Element::F16), Variant::Gather, "rows begin anywhere");
+        assert_eq!(cuda(257, 129, 1024, Element::F32), Variant::Gather);
+        assert_eq!(cuda(1, 1000, 1, Element::F32), Variant::Copy);
+        assert_eq!(cuda(1000, 1, 3, Element::F32), Variant::Copy);
     }
 
     #[test]
-    fn a_single_row_or_column_is_copied() {
-        assert_eq!(chosen(1, 1000, &[]), Variant::Copy);
-        assert_eq!(chosen(1000, 1, &[]), Variant::Copy);
-        assert_eq!(chosen(1000, 1, &[Variant::Copy]), Variant::Vectorized);
+    fn what_is_missing_is_passed_over() {
+        let vulkan = |missing: &[Variant]| chosen(Api::Vulkan, 8192, 8192, 1, Element::F32, missing);
+        assert_eq!(vulkan(&[]), Variant::Vectorized);
+        assert_eq!(vulkan(&[Variant::Vectorized]), Variant::Compact);
+        let fast = [Variant::Vectorized, Variant::Compact, Variant::Gather];
+        assert_eq!(chosen(Api::Vulkan, 10_007, 10_009, 1, Element::F16, &[]), Variant::Vectorized, "gather is CUDA's");
+        assert_eq!(vulkan(&fast), Variant::Swizzled);
+        assert_eq!(vulkan(Variant::ALL), Variant::Vectorized, "to say why not");
+        assert_eq!(chosen(Api::Cuda, 1000, 1, 1, Element::F32, &[Variant::Copy]), Variant::Skinny);
     }
 
     #[test]
-    fn a_column_with_gaps_is_not_copied() {
-        let column = Problem::new(1000, 1, 1, Element::F32).unwrap();
-        let spread = column.with_layouts(Layout { ld: 5, stride: 0 }, Layout::packed(1, 1000)).unwrap();
-        assert_eq!(choose(Variant::Auto, &spread, |_| Support::Supported), Variant::Vectorized);
+    fn a_cpu_has_its_own() {
+        assert_eq!(chosen(Api::Cpu, 1000, 3, 1, Element::F32, &[]), Variant::Tiled);
+    }
+
+    #[test]
+    fn only_transposes_and_copies_of_lines_are_candidates() {
+        let problem = Problem::new(7, 9, 1, Element::U8).unwrap();
+        for candidate in rank(&problem, Api::Cuda) {
+            assert_eq!(candidate.variant.spec().moves, Moves::Transpose);
+            assert!(candidate.share > 0.0 && candidate.share < 1.0, "{candidate:?}");
+        }
+        assert!(rank(&Problem::new(0, 9, 1, Element::U8).unwrap(), Api::Cuda).iter().all(|c| c.share.is_finite()));
     }
 
     #[test]
     fn what_is_named_is_taken() {
         let problem = Problem::new(1, 5, 1, Element::U8).unwrap();
-        assert_eq!(choose(Variant::Naive, &problem, |_| Support::Unsupported(String::new())), Variant::Naive);
+        let none = |_| Support::Unsupported(String::new());
+        assert_eq!(choose(Variant::Naive, &problem, Api::Cuda, none), Variant::Naive);
     }
 }

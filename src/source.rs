@@ -1,41 +1,49 @@
 //! The kernels' sources as they reach a compiler: the variant table's geometry put before each.
 
 use crate::element::Width;
-use crate::kernel::{Geometry, Language};
+use crate::kernel::{Geometry, Language, Library};
 use crate::variant::Variant;
 
-/// Helpers for elements that fill whole storage words (4, 8 and 16 bytes).
-const WHOLE: &str = include_str!("../shaders/lib/whole.wgsl");
-/// Helpers for elements packed in 32-bit words (1 and 2 bytes).
-const PACKED: &str = include_str!("../shaders/lib/packed.wgsl");
-/// The vectorized kernel's tile and exchange of elements, for the one and the other.
-const VECTORIZED_WHOLE: &str = include_str!("../shaders/lib/vectorized_whole.wgsl");
-const VECTORIZED_PACKED: &str = include_str!("../shaders/lib/vectorized_packed.wgsl");
 /// What every kernel shares: parameters, indices, the block's number.
 const COMMON: &str = include_str!("../shaders/lib/common.wgsl");
+
+/// Helpers for elements packed in 32-bit words (1 and 2 bytes), or for those that fill whole words (4, 8 and 16 bytes).
+macro_rules! helpers {
+    ($packed:expr, $name:literal) => {
+        match $packed {
+            true => include_str!(concat!("../shaders/lib/", $name, "packed.wgsl")),
+            false => include_str!(concat!("../shaders/lib/", $name, "whole.wgsl")),
+        }
+    };
+}
+
+impl Library {
+    fn wgsl(self, packed: bool) -> [&'static str; 2] {
+        match self {
+            Library::Vector => [include_str!("../shaders/lib/vector.wgsl"), helpers!(packed, "vector_")],
+            Library::Vectorized => ["", helpers!(packed, "vectorized_")],
+            Library::Gather => [include_str!("../shaders/lib/gather.wgsl"), helpers!(packed, "gather_")],
+        }
+    }
+}
 
 /// The complete WGSL of a variant for a width; its entry point is called `main`.
 ///
 /// `None` where the variant has no kernel of ours.
 pub fn wgsl(variant: Variant, width: Width) -> Option<String> {
     let body = variant.wgsl()?;
-    let geometry = (variant.spec().kernel?.geometry)(width, Language::Wgsl);
-    let preamble = preamble(width, geometry);
-    let (helpers, vectorized) = match Language::Wgsl.per_word(width) {
-        1 => (WHOLE, VECTORIZED_WHOLE),
-        _ => (PACKED, VECTORIZED_PACKED),
-    };
-    let mut parts = vec![preamble.as_str(), COMMON, helpers];
-    if variant == Variant::Vectorized {
-        parts.push(vectorized);
-    }
+    let kernel = variant.spec().kernel?;
+    let preamble = preamble(width, (kernel.geometry)(width, Language::Wgsl));
+    let packed = Language::Wgsl.per_word(width) > 1;
+    let mut parts = vec![preamble.as_str(), COMMON, helpers!(packed, "")];
+    parts.extend(kernel.libraries.iter().flat_map(|library| library.wgsl(packed)));
     parts.push(body);
     Some(parts.join("\n"))
 }
 
 /// The file that a variant's WGSL body lives in, relative to the package.
 pub fn wgsl_file(variant: Variant) -> String {
-    format!("shaders/{}.wgsl", variant.name())
+    format!("shaders/{}.wgsl", variant.stem())
 }
 
 fn preamble(width: Width, geometry: Geometry) -> String {
@@ -64,7 +72,7 @@ pub fn cuda_defines(variant: Variant, width: Width) -> Option<Vec<String>> {
 
 /// The file that a variant's CUDA source lives in, relative to the package.
 pub fn cuda_file(variant: Variant) -> String {
-    format!("cuda/{}.cu", variant.name())
+    format!("cuda/{}.cu", variant.stem())
 }
 
 /// The file that a variant's PTX for a width lives in, relative to the package.

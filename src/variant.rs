@@ -1,14 +1,17 @@
 //! The variants: one table from which the enum, the command line, the record keys, the embedded sources and the
 //! tests all come.
 //!
-//! A new variant is one row here, `shaders/NAME.wgsl` and `cuda/NAME.cu`.
+//! A new variant is one row here, its kernel in `src/kernels.rs`, `shaders/NAME.wgsl` and `cuda/NAME.cu`. After `ours`
+//! stands the variant whose sources are compiled with another geometry, where it has none of its own.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::device::Api;
+#[cfg(feature = "cuda")]
 use crate::element::Width;
-use crate::kernel::{Access, Geometry, Kernel, Language, Order, TileAccess, Walk};
+use crate::kernel::Kernel;
+use crate::kernels;
 
 /// What a variant does with the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,7 @@ pub struct Spec {
 }
 
 macro_rules! variants {
-    ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $source:ident { $($spec:tt)* })*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $source:ident $($stem:literal)? { $($spec:tt)* })*) => {
         /// A way to move a matrix.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Variant { $($(#[doc = $doc])+ $variant,)* }
@@ -60,7 +63,7 @@ macro_rules! variants {
             /// Every variant, in the order of the table.
             pub const ALL: &[Variant] = &[$(Variant::$variant,)*];
 
-            /// The name on the command line and in records, and the stem of its sources.
+            /// The name on the command line and in records.
             pub const fn name(self) -> &'static str {
                 match self { $(Variant::$variant => $name,)* }
             }
@@ -75,9 +78,15 @@ macro_rules! variants {
                 match self { $(Variant::$variant => Spec { $($spec)* },)* }
             }
 
+            /// The stem of its sources' names, which is also the name of the kernel in its PTX: its own name, or that of
+            /// the variant whose sources it is compiled from with another geometry.
+            pub const fn stem(self) -> &'static str {
+                match self { $(Variant::$variant => variants!(@stem $name $($stem)?),)* }
+            }
+
             /// Its WGSL source without the preamble, where it has a kernel.
             pub const fn wgsl(self) -> Option<&'static str> {
-                match self { $(Variant::$variant => variants!(@wgsl $source $name),)* }
+                match self { $(Variant::$variant => variants!(@wgsl $source $name $($stem)?),)* }
             }
 
             /// Its PTX for a width, where it has a kernel.
@@ -87,7 +96,10 @@ macro_rules! variants {
             }
         }
     };
+    (@stem $name:literal) => { $name };
+    (@stem $name:literal $stem:literal) => { $stem };
     (@wgsl ours $name:literal) => { Some(include_str!(concat!("../shaders/", $name, ".wgsl"))) };
+    (@wgsl ours $name:literal $stem:literal) => { variants!(@wgsl ours $stem) };
     (@wgsl theirs $name:literal) => { None };
     (@ptx ours $name:literal $width:ident) => {
         Some(match $width {
@@ -102,6 +114,7 @@ macro_rules! variants {
 }
 
 const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
+const CPU_VECTORS: Presence = Absent("the CPU's tiled variant has vector access already");
 const CPU_LIBRARY: Presence = Absent("a CPU library");
 const CUDA_LIBRARY: Presence = Absent("a CUDA library");
 
@@ -114,14 +127,14 @@ variants! {
     Copy "copy" ours {
         moves: Moves::Copy,
         ceiling: true,
-        kernel: Some(Kernel { geometry: copy_geometry, access: copy_access }),
+        kernel: Some(kernels::COPY),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// One element a thread, straight from source to destination: reads coalesced, writes strided.
     Naive "naive" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: naive_geometry, access: naive_access }),
+        kernel: Some(kernels::NAIVE),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// A 32×32 tile through shared memory: both sides coalesced, but the tile is read down its columns, in which
@@ -129,14 +142,14 @@ variants! {
     Tiled "tiled" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: tiled_geometry, access: tiled_access }),
+        kernel: Some(kernels::TILED),
         cpu: Present, wgpu: Present, cuda: Present,
     }
     /// The tile with rows one element longer, 32×33, so that a column spreads over all banks.
     Padded "padded" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: padded_geometry, access: padded_access }),
+        kernel: Some(kernels::PADDED),
         cpu: NO_BANKS, wgpu: Present, cuda: Present,
     }
     /// The tile with each row's elements exchanged by an XOR with the row's number, so that a column spreads over all
@@ -144,16 +157,39 @@ variants! {
     Swizzled "swizzled" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: tiled_geometry, access: swizzled_access }),
+        kernel: Some(kernels::SWIZZLED),
         cpu: NO_BANKS, wgpu: Present, cuda: Present,
     }
-    /// Larger tiles with 16-byte loads and stores on both sides, elements exchanged in registers around shared memory,
+    /// Larger tiles with 16-byte loads and stores on both sides, elements exchanged in registers before shared memory,
     /// no bank conflicts, and blocks in an order that writes destination rows along.
     Vectorized "vectorized" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(Kernel { geometry: vectorized_geometry, access: vectorized_access }),
-        cpu: Absent("the CPU's tiled variant has vector access already"), wgpu: Present, cuda: Present,
+        kernel: Some(kernels::VECTORIZED),
+        cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
+    }
+    /// The same kernel with smaller tiles: for matrices so small or narrow that large ones would leave a device idle.
+    Compact "compact" ours "vectorized" {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::COMPACT),
+        cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
+    }
+    /// For matrices whose rows begin anywhere: rows of the tile lie in shared memory as they are, and a thread gathers from
+    /// there, element by element, what it stores as 16 bytes.
+    Gather "gather" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::GATHER),
+        cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
+    }
+    /// For matrices with a short side: whole rows of it, contiguous on one side, through shared memory, with 16-byte
+    /// loads and stores on both sides.
+    Skinny "skinny" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::SKINNY),
+        cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
     }
     /// Whichever of the transposes the shape, the width and the device call for; rows say which it was.
     Auto "auto" theirs {
@@ -167,80 +203,6 @@ variants! {
     TransposeCrate "transpose-crate" theirs {
         moves: Moves::Transpose, ceiling: false, kernel: None, cpu: Present, wgpu: CPU_LIBRARY, cuda: CPU_LIBRARY,
     }
-}
-
-/// A geometry without shared memory.
-const fn direct(block_x: u32, block_y: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
-    Geometry { block_x, block_y, tile_rows, tile_cols, pitch: 0, tile_element_bytes: 0, order: Order::Across }
-}
-
-fn copy_geometry(width: Width, _: Language) -> Geometry {
-    // 256 threads × 16 bytes = 4 KiB a block.
-    direct(256, 1, 1, 256 * 16 / width.bytes() as u32)
-}
-
-fn copy_access(_: Width) -> Access {
-    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
-}
-
-fn naive_geometry(width: Width, language: Language) -> Geometry {
-    // Where elements are packed, a thread writes a whole word of the destination and so takes as many source rows.
-    direct(32, 8, 8 * language.per_word(width), 32)
-}
-
-fn naive_access(width: Width) -> Access {
-    Access { load: Walk::Along { bytes: width.bytes() as u32 }, store: Walk::Down, tile: None }
-}
-
-fn tiled_geometry(width: Width, language: Language) -> Geometry {
-    let tile_element_bytes = language.word_bytes(width);
-    Geometry { pitch: 32, tile_element_bytes, ..direct(32, 8, 32, 32) }
-}
-
-fn padded_geometry(width: Width, language: Language) -> Geometry {
-    Geometry { pitch: 33, ..tiled_geometry(width, language) }
-}
-
-fn vectorized_geometry(width: Width, language: Language) -> Geometry {
-    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, and no more work in a block than that
-    // takes, for what runs together should touch neighbouring addresses.
-    let (threads, tile_rows, tile_cols) = match (width, language) {
-        (Width::W1, Language::Cuda) => (512, 128, 256),
-        (Width::W2, Language::Cuda) => (512, 128, 128),
-        // Workgroups of 512 are slow through Vulkan, whatever they do, and they and 32 KiB are more than every WebGPU
-        // device has. Within that, 256 bytes along the source are worth more than 128 along the destination.
-        (Width::W1, Language::Wgsl) => (256, 64, 256),
-        (Width::W2, Language::Wgsl) => (128, 32, 128),
-        (Width::W4, _) => (256, 64, 64),
-        (Width::W8, _) => (256, 32, 32),
-        (Width::W16, _) => (256, 32, 16),
-    };
-    // The tile lies transposed in shared memory: `tile_cols` rows of `tile_rows` elements, packed.
-    let tile_element_bytes = width.bytes() as u32;
-    Geometry { pitch: tile_cols, tile_element_bytes, order: Order::Down, ..direct(threads, 1, tile_rows, tile_cols) }
-}
-
-fn vectorized_access(_: Width) -> Access {
-    // Conflict-free by its swizzle, which has more to it than a function of the lane.
-    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
-}
-
-fn tiled_access(width: Width) -> Access {
-    tile_access(width, |lane| 32 * lane)
-}
-
-fn padded_access(width: Width) -> Access {
-    tile_access(width, |lane| 33 * lane)
-}
-
-fn swizzled_access(width: Width) -> Access {
-    tile_access(width, |lane| 32 * lane + lane)
-}
-
-/// Rows of the tile are written along; columns are read as `load` says, for the first column.
-fn tile_access(width: Width, load: fn(u64) -> u64) -> Access {
-    let along = Walk::Along { bytes: width.bytes() as u32 };
-    Access { load: along, store: along, tile: Some(TileAccess { store: |lane| lane, load }) }
 }
 
 impl Variant {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cornerturn::backend::{RunOptions, Support, TransposeBackend};
 use cornerturn::backends::{self, Discovery};
-use cornerturn::device::DeviceKind;
+use cornerturn::device::{Api, DeviceKind};
 use cornerturn::element::{Element, Width};
 use cornerturn::problem::{Layout, Problem};
 use cornerturn::variant::{Moves, Variant};
@@ -70,7 +70,7 @@ const SHAPES: &[(u64, u64, u64)] = &[
     (272, 145, 2),
 ];
 
-/// A shape with gaps: then come the elements after each row of source and destination, then those after each matrix.
+/// A shape with gaps: then come the elements between rows of source and destination, then those between matrices.
 type Gaps = ((u64, u64, u64), [u64; 2], [u64; 2]);
 
 /// Rows that lose or keep the alignment of a vector of 16 bytes, on one side and on both, with gaps from one element to
@@ -95,6 +95,118 @@ const GAPS: &[Gaps] = &[
     ((1, 7, 5), [0, 0], [1, 3]),
     ((1, 1, 5), [0, 0], [3, 1]),
     ((2, 4099, 1), [1, 1], [0, 0]),
+    // Destination rows of more than one tile that end at any place in a word, a vector or a sector of 32 bytes, with
+    // gaps that end in the same one or in a later one.
+    ((95, 270, 1), [0, 1], [0, 0]),
+    ((143, 70, 1), [0, 1], [0, 0]),
+    ((100, 40, 1), [0, 2], [0, 0]),
+    ((131, 35, 1), [0, 3], [0, 0]),
+    ((290, 33, 1), [0, 5], [0, 0]),
+    ((97, 40, 1), [0, 15], [0, 0]),
+    ((96, 40, 1), [0, 16], [0, 0]),
+    ((207, 40, 1), [0, 17], [0, 0]),
+    ((100, 40, 1), [0, 33], [0, 0]),
+    // Rows that begin with a vector in the first matrix and not in the second one.
+    ((64, 256, 2), [0, 0], [5, 16]),
+    ((64, 256, 2), [0, 0], [16, 3]),
+    // Several destination rows, with their gaps, in a word or a vector; and gaps of many vectors.
+    ((1, 50, 1), [0, 1], [0, 0]),
+    ((1, 50, 3), [0, 2], [0, 3]),
+    ((3, 40, 2), [0, 1], [0, 0]),
+    ((5, 40, 3), [0, 2], [0, 1]),
+    ((2, 33, 2), [0, 100], [0, 7]),
+    // Matrices that end in a word or vector with less of a gap than is left of it, or in one with the next matrix.
+    ((7, 5, 4), [0, 0], [0, 1]),
+    ((7, 5, 3), [0, 1], [0, 2]),
+    ((100, 3, 3), [0, 0], [0, 3]),
+    ((131, 3, 3), [0, 3], [0, 0]),
+    ((33, 4, 5), [0, 31], [0, 1]),
+    ((1, 1, 9), [0, 0], [0, 16]),
+];
+
+/// Shapes for `skinny` alone: one block and many, the last of them with almost nothing or almost everything, short
+/// sides of all kinds, and matrices that begin at any place in 16 bytes.
+const SKINNY_SHAPES: &[(u64, u64, u64)] = &[
+    (5003, 1, 3),
+    (1, 5003, 3),
+    (20011, 2, 1),
+    (2, 20011, 1),
+    (14347, 3, 3),
+    (3, 14347, 3),
+    (8192, 4, 2),
+    (4, 8192, 2),
+    (9001, 5, 1),
+    (5, 9001, 1),
+    (5000, 8, 1),
+    (8, 5000, 1),
+    (5001, 16, 1),
+    (16, 5001, 1),
+    (2047, 31, 1),
+    (31, 2047, 1),
+    (1024, 32, 3),
+    (32, 1024, 3),
+    (1027, 33, 3),
+    (33, 1027, 3),
+    (5003, 56, 1),
+    (56, 5003, 1),
+    (1029, 64, 1),
+    (64, 1029, 1),
+    (515, 112, 3),
+    (112, 515, 3),
+    (1031, 127, 3),
+    (127, 1031, 3),
+    (127, 127, 1),
+    // One more than it takes.
+    (1031, 128, 1),
+    (128, 1031, 1),
+    // Matrices smaller than a segment, and than 16 bytes.
+    (9, 3, 50),
+    (3, 9, 50),
+    (2, 2, 50),
+    (3, 1, 50),
+];
+
+/// The same with gaps, of which there are none between the rows of the short side.
+const SKINNY_GAPS: &[Gaps] = &[
+    ((5003, 3, 1), [0, 1], [0, 0]),
+    ((3, 5003, 1), [1, 0], [0, 0]),
+    ((5000, 7, 3), [0, 16], [5, 3]),
+    ((7, 5000, 3), [16, 0], [5, 3]),
+    ((4096, 5, 2), [0, 32], [16, 32]),
+    ((5, 4096, 2), [32, 0], [16, 32]),
+    ((1021, 33, 3), [0, 3], [1, 1]),
+    ((33, 1021, 3), [3, 0], [1, 1]),
+    ((300, 127, 2), [0, 1000], [7, 4099]),
+    ((127, 300, 2), [1000, 0], [7, 4099]),
+    // Several lines, or matrices, in 16 bytes.
+    ((3, 2, 50), [0, 1], [0, 2]),
+    ((2, 3, 50), [1, 0], [2, 1]),
+    ((1, 1, 50), [0, 0], [1, 2]),
+    ((5, 2, 50), [0, 17], [3, 40]),
+];
+
+/// Shapes for `gather` alone: several of its tiles along both sides, with rows that begin at any place in 32 bytes, the
+/// last tile with almost nothing or almost everything.
+const GATHER_SHAPES: &[(u64, u64, u64)] = &[
+    (193, 191, 1),
+    (191, 193, 2),
+    (300, 203, 3),
+    (288, 288, 1),
+    (130, 241, 3),
+    (97, 97, 5),
+    (111, 500, 1),
+    (500, 111, 1),
+    (1009, 307, 1),
+];
+
+/// A problem for each choice of the planner on a GPU; `gather` is for CUDA alone.
+const PLANNED: &[(Variant, Width, (u64, u64, u64))] = &[
+    (Variant::Copy, Width::W4, (1, 1000, 1)),
+    (Variant::Gather, Width::W2, (1031, 1033, 1)),
+    (Variant::Vectorized, Width::W4, (3104, 3104, 1)),
+    (Variant::Compact, Width::W4, (512, 512, 1)),
+    (Variant::Skinny, Width::W1, (5003, 17, 1)),
+    (Variant::Skinny, Width::W1, (17, 5003, 1)),
 ];
 
 /// One on each side of where a dispatch has more than 65,535 workgroups along a dimension: tiles of 32 columns, and the
@@ -143,26 +255,33 @@ fn absence(absent: &backends::Absent) -> Trial {
 
 fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
     let info = discovery.devices[index].device();
-    let settings = if info.has_bounds_checks { vec![false, true] } else { vec![false] };
+    let software = info.kind == DeviceKind::Software;
     let mut trials = Vec::new();
     for &variant in Variant::ALL {
         for width in Width::ALL {
-            for &bounds_checks in &settings {
-                // The setting touches our kernels alone.
-                if bounds_checks && variant.spec().kernel.is_none() {
+            for bounds_checks in [false, true] {
+                // The setting touches our kernels alone. A software device is slow, and has the setting tried on one of
+                // the packed and one of the whole widths.
+                let tried = !software || (info.id.api == Api::Vulkan && matches!(width, Width::W1 | Width::W4));
+                if bounds_checks && !(info.has_bounds_checks && variant.spec().kernel.is_some() && tried) {
                     continue;
                 }
                 let options = RunOptions { bounds_checks };
-                for &shape in SHAPES {
+                let (shapes, gaps): (&[_], &[_]) = match variant {
+                    Variant::Skinny => (SKINNY_SHAPES, SKINNY_GAPS),
+                    Variant::Gather => (GATHER_SHAPES, &[]),
+                    _ => (&[], &[]),
+                };
+                for &shape in SHAPES.iter().chain(shapes) {
                     trials.push(trial(discovery, index, variant, packed(width, shape), options));
                 }
-                for &gaps in GAPS {
+                for &gaps in GAPS.iter().chain(gaps) {
                     trials.push(trial(discovery, index, variant, with_gaps(width, gaps), options));
                 }
             }
-            let options = RunOptions::default();
+            let options = RunOptions { bounds_checks: false };
             // Millions of workgroups of a few lanes each take a software device too long in every width.
-            if width == Width::W1 || (width == Width::W4 && info.kind != DeviceKind::Software) {
+            if width == Width::W1 || (width == Width::W4 && !software) {
                 for &shape in THRESHOLDS {
                     trials.push(trial(discovery, index, variant, packed(width, shape), options));
                 }
@@ -179,6 +298,11 @@ fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
             trials.push(odd_numbers_trial(discovery, index, variant));
         }
     }
+    if info.id.api != Api::Cpu {
+        let here = |planned: &&(Variant, _, _)| info.id.api == Api::Cuda || planned.0 != Variant::Gather;
+        let planned = PLANNED.iter().filter(here).map(|&(variant, width, shape)| (variant, packed(width, shape)));
+        trials.extend(planned.map(|(variant, problem)| planned_trial(discovery, index, variant, problem)));
+    }
     trials
 }
 
@@ -188,8 +312,12 @@ fn packed(width: Width, (rows, cols, batch): (u64, u64, u64)) -> Problem {
 
 fn with_gaps(width: Width, (shape, rows_of, matrices_of): Gaps) -> Problem {
     let (rows, cols, _) = shape;
-    let source = Layout::with_gaps(rows, cols, rows_of[0], matrices_of[0]);
-    let destination = Layout::with_gaps(cols, rows, rows_of[1], matrices_of[1]);
+    // The last row of a matrix has no gap but the matrix's.
+    let layout = |rows: u64, cols, side: usize| {
+        let ld = cols + rows_of[side];
+        Layout { ld, stride: rows.saturating_sub(1) * ld + cols + matrices_of[side] }
+    };
+    let (source, destination) = (layout(rows, cols, 0), layout(cols, rows, 1));
     packed(width, shape).with_layouts(source, destination).expect("the shapes are small")
 }
 
@@ -210,13 +338,18 @@ fn trial(discovery: &Arc<Discovery>, index: usize, variant: Variant, problem: Pr
     match discovery.devices[index].support(variant, &problem) {
         Support::Unsupported(reason) => {
             // Where an API is required, everything that the table says is present must run; but no device owes a
-            // larger binding than WebGPU's default, nor cuBLAS, nor that cuBLAS takes every width and batch. Nor, yet,
-            // does a kernel owe gaps.
+            // larger binding than WebGPU's default, nor cuBLAS, nor that cuBLAS takes every width and batch, nor what a
+            // kernel does not take by its nature. Nor does the `transpose` crate owe gaps, nor a copy that it stops within
+            // 16 bytes.
+            let copies = variant.spec().moves == Moves::Copy && !problem.copied_bytes().is_multiple_of(16);
+            let packed_only = copies || variant == Variant::TransposeCrate;
+            let obstacle = variant.spec().kernel.and_then(|kernel| (kernel.obstacle)(&problem));
             let absent = matches!(variant.presence(id.api), cornerturn::variant::Presence::Absent(_));
             let excused = absent
                 || variant == Variant::Geam
+                || obstacle.is_some()
                 || problem.copied_bytes() > DEFAULT_BINDING_BYTES
-                || !problem.is_packed()
+                || (packed_only && !problem.is_packed())
                 || !require::required(id.api.name());
             let name = format!("{name} ({reason})");
             Trial::test(name, move || Err(Failed::from(reason))).with_ignored_flag(excused)
@@ -245,6 +378,20 @@ fn check(
             .map_err(|error| text(&error))?;
     }
     Ok(())
+}
+
+/// That `auto` stands for a variant on a problem, and is right.
+fn planned_trial(discovery: &Arc<Discovery>, index: usize, expected: Variant, problem: Problem) -> Trial {
+    let id = discovery.devices[index].device().id;
+    let discovery = Arc::clone(discovery);
+    Trial::test(format!("{id}/auto/{expected}/{}", shape_name(&problem)), move || {
+        let backend = discovery.devices[index].as_ref();
+        let chosen = backend.choose(Variant::Auto, &problem);
+        if chosen != expected {
+            return Err(format!("{problem}: chose {chosen}, not {expected}").into());
+        }
+        Ok(check(backend, Variant::Auto, &problem, RunOptions::default())?)
+    })
 }
 
 /// Random shapes, gaps and widths; what fails is shrunk and printed.

@@ -24,7 +24,7 @@ use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
 use crate::device::{Api, DeviceInfo};
 use crate::kernel::Language;
 use crate::problem::Problem;
-use crate::variant::{Moves, Presence, Variant};
+use crate::variant::{Presence, Variant};
 
 pub use discovery::discover;
 pub use driver::SYMBOLS;
@@ -76,19 +76,18 @@ impl CudaBackend {
             return geam::obstacle(problem);
         }
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
-        // Goes away once the kernels take layouts.
-        if let Some(reason) = (spec.moves == Moves::Transpose).then(|| problem.packed_only("the kernel")).flatten() {
-            return Some(reason);
-        }
         if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
             let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
             return Some(format!(
                 "the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}"
             ));
         }
+        if let Some(reason) = (kernel.obstacle)(problem) {
+            return Some(reason);
+        }
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
         let shared = geometry.shared_bytes();
-        let blocks = kernel.grid(spec.moves, problem, Language::Cuda).blocks();
+        let blocks = kernel.grid(problem, Language::Cuda).blocks();
         [
             ("blocks", blocks, self.limits.grid_x),
             ("threads a block", geometry.threads().into(), self.limits.block_threads),

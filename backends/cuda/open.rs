@@ -145,11 +145,11 @@ impl Drop for Opened {
     }
 }
 
-/// Loads a PTX into the current context; the kernel in it has the name of the variant.
+/// Loads a PTX into the current context; the kernel in it has the name of its source.
 fn load(variant: Variant, ptx: &str, file: String) -> Result<Module, BackendError> {
     let no_text = |_| BackendError::Compile { file: file.clone(), log: "it has a NUL in it".into() };
     let ptx = CString::new(ptx).map_err(no_text)?;
-    let name = CString::new(variant.name()).map_err(no_text)?;
+    let name = CString::new(variant.stem()).map_err(no_text)?;
     let mut log = [0u8; 4096];
     let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The driver takes the size as the pointer's own value, and leaves room for a NUL if told one byte less.

@@ -15,7 +15,8 @@ use super::geam::Geam;
 use super::open::Function;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
-use crate::kernel::Language;
+use crate::kernel::{Language, Order};
+use crate::problem::Layout;
 use crate::timing::{DeviceTime, HostTime, Timing};
 use crate::variant::{Moves, Variant};
 
@@ -39,10 +40,22 @@ struct Kernel {
     function: Function,
     blocks: u32,
     block: (u32, u32, u32),
+    matrices: Matrices,
+}
+
+/// What is to be moved, and how the blocks are laid over it: the parameter of every kernel, in `cuda/common.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Matrices {
     rows: u64,
     cols: u64,
+    src_ld: u64,
+    dst_ld: u64,
+    src_stride: u64,
+    dst_stride: u64,
     across: u32,
     down: u32,
+    down_first: u32,
 }
 
 /// A graph and how many launches it holds, from the first set on.
@@ -155,7 +168,7 @@ impl Kernel {
         let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
         let kernel = spec.kernel.ok_or_else(missing)?;
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
-        let grid = kernel.grid(spec.moves, problem, Language::Cuda);
+        let grid = kernel.grid(problem, Language::Cuda);
         // No more than the grid's limit, which is below 2³¹ on every device.
         let small = |blocks: u64| {
             u32::try_from(blocks).map_err(|_| BackendError::Unsupported(format!("{blocks} blocks are too many")))
@@ -164,14 +177,24 @@ impl Kernel {
             Moves::Copy => (1, problem.elements()),
             Moves::Transpose => (problem.rows(), problem.cols()),
         };
+        // A single matrix has no stride to be aligned.
+        let lies = |layout: Layout| if problem.batch() == 1 { Layout { stride: 0, ..layout } } else { layout };
+        let (source, destination) = (lies(problem.source()), lies(problem.destination()));
         Ok(Kernel {
             function: workspace.opened.function(variant, problem.width())?,
             blocks: small(grid.blocks())?,
             block: (geometry.block_x, geometry.block_y, 1),
-            rows,
-            cols,
-            across: small(grid.across)?,
-            down: small(grid.down)?,
+            matrices: Matrices {
+                rows,
+                cols,
+                src_ld: source.ld,
+                dst_ld: destination.ld,
+                src_stride: source.stride,
+                dst_stride: destination.stride,
+                across: small(grid.across)?,
+                down: small(grid.down)?,
+                down_first: (grid.order == Order::Down).into(),
+            },
         })
     }
 
@@ -181,16 +204,9 @@ impl Kernel {
     /// Both buffers hold the problem that the kernel was made for and live until the launch is over, as does the device
     /// that loaded the kernel.
     unsafe fn enqueue(&self, stream: CUstream, mut source: u64, mut destination: u64) -> Result<(), BackendError> {
-        let (mut rows, mut cols) = (self.rows, self.cols);
-        let (mut across, mut down) = (self.across, self.down);
-        let mut parameters: [*mut c_void; 6] = [
-            (&raw mut source).cast(),
-            (&raw mut destination).cast(),
-            (&raw mut rows).cast(),
-            (&raw mut cols).cast(),
-            (&raw mut across).cast(),
-            (&raw mut down).cast(),
-        ];
+        let mut matrices = self.matrices;
+        let mut parameters: [*mut c_void; 3] =
+            [(&raw mut source).cast(), (&raw mut destination).cast(), (&raw mut matrices).cast()];
         // SAFETY: by the contract. The parameters are those of every kernel in `cuda/` and are copied by the call.
         unsafe { result::launch_kernel(self.function.0, (self.blocks, 1, 1), self.block, 0, stream, &mut parameters) }
             .map_err(failed("cuLaunchKernel"))

@@ -89,15 +89,12 @@ fn obstacle(
         return Some(reason);
     }
     let kernel = variant.spec().kernel?;
-    // Goes away once the kernels take layouts.
-    if let Some(reason) =
-        (variant.spec().moves == Moves::Transpose).then(|| problem.packed_only("the kernel")).flatten()
-    {
+    if let Some(reason) = (kernel.obstacle)(problem) {
         return Some(reason);
     }
     let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
     let shared = geometry.shared_bytes();
-    let grid = kernel.grid(variant.spec().moves, problem, Language::Wgsl);
+    let grid = kernel.grid(problem, Language::Wgsl);
     let most = limits.max_compute_workgroups_per_dimension;
     beyond("a storage binding of", larger_bytes(problem), limits.max_storage_buffer_binding_size, "B")
         .or_else(|| {
@@ -163,6 +160,7 @@ pub(super) fn fold(grid: Grid, most: u32) -> Option<[u32; 2]> {
 mod tests {
     use super::*;
     use crate::element::Element;
+    use crate::kernel::Order;
     use crate::problem::Layout;
 
     fn check(limits: &Limits, variant: Variant, rows: u64, cols: u64, element: Element) -> Option<String> {
@@ -188,9 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_kernel_fits_what_every_device_has() {
+    fn the_fast_kernels_fit_what_every_device_has() {
         for element in [Element::U8, Element::F16, Element::F32, Element::F64, Element::C128] {
-            assert_eq!(check(&Limits::default(), Variant::Vectorized, 5, 7, element), None, "{element}");
+            for variant in [Variant::Vectorized, Variant::Gather, Variant::Skinny] {
+                assert_eq!(check(&Limits::default(), variant, 5, 7, element), None, "{variant} {element}");
+            }
         }
     }
 
@@ -216,6 +216,7 @@ mod tests {
         assert_eq!(check(8, 416, Variant::Copy), None);
         let reason = check(8, 415, Variant::Memcpy).unwrap();
         assert_eq!(reason, "needs a buffer of 416 B; the most is 415");
+        assert_eq!(check(7, 416, Variant::Vectorized), None);
         let reason = check(7, 416, Variant::Memcpy).unwrap();
         assert_eq!(reason, "copies 16 bytes at a time, of which 14 are no multiple: something stands behind them");
     }
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn folding_covers_every_block_with_little_left_over() {
-        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1 };
+        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1, order: Order::Across };
         assert_eq!(fold(grid(1), 65_535), Some([1, 1]));
         assert_eq!(fold(grid(65_535), 65_535), Some([65_535, 1]));
         assert_eq!(fold(grid(65_536), 65_535), Some([32_768, 2]));

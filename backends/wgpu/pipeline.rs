@@ -10,8 +10,8 @@ use super::gpu::{Gpu, describe, lock};
 use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
-use crate::kernel::Grid;
-use crate::problem::Problem;
+use crate::kernel::{Grid, Order};
+use crate::problem::{Layout, Problem};
 use crate::source;
 use crate::variant::{Moves, Variant};
 
@@ -22,30 +22,45 @@ pub(super) struct Params {
     rows: u32,
     cols: u32,
     batch: u32,
+    src_ld: u32,
+    dst_ld: u32,
+    src_stride: u32,
+    dst_stride: u32,
     across: u32,
     down: u32,
     blocks: u32,
-    vectors: u32,
-    padding: u32,
+    down_first: u32,
+    src_vectors: u32,
+    dst_vectors: u32,
+    /// To whole 16 bytes, as uniform buffers want.
+    padding: [u32; 3],
 }
 
 impl Params {
     /// The parameters for a kernel that `moves` a problem in `grid`; `None` if one of them does not fit.
     pub(super) fn new(problem: &Problem, moves: Moves, grid: Grid) -> Option<Params> {
-        let read = match moves {
-            Moves::Copy => problem.copied_bytes(),
-            Moves::Transpose => problem.source_bytes(),
+        let [read, written] = match moves {
+            Moves::Copy => [problem.copied_bytes(); 2],
+            Moves::Transpose => [problem.source_bytes(), problem.destination_bytes()],
         };
+        let (source, destination) = (problem.source(), problem.destination());
+        let stride = |layout: Layout| if problem.batch() == 1 { 0 } else { layout.stride };
         let fit = |value: u64| u32::try_from(value).ok();
         Some(Params {
             rows: fit(problem.rows())?,
             cols: fit(problem.cols())?,
             batch: fit(problem.batch())?,
+            src_ld: fit(source.ld)?,
+            dst_ld: fit(destination.ld)?,
+            src_stride: fit(stride(source))?,
+            dst_stride: fit(stride(destination))?,
             across: fit(grid.across)?,
             down: fit(grid.down)?,
             blocks: fit(grid.blocks())?,
-            vectors: fit(buffer_bytes(read) / 16)?,
-            padding: 0,
+            down_first: (grid.order == Order::Down).into(),
+            src_vectors: fit(buffer_bytes(read) / 16)?,
+            dst_vectors: fit(buffer_bytes(written) / 16)?,
+            padding: [0; 3],
         })
     }
 }
@@ -111,8 +126,9 @@ impl Gpu {
                 self.device.create_shader_module(descriptor)
             } else {
                 // SAFETY: our kernels check their own bounds against the parameters, to which the buffers are
-                // allocated; their loops end after a constant number of rounds; they divide by constants and by
-                // `across`, `down`, `rows` and `cols`, none of which is zero in a launch that has a block.
+                // allocated; their loops have at most as many rounds as a tile has elements; they divide by constants
+                // and by `across`, `down`, `rows`, `cols`, leading dimensions and, where there is one, the stride, none
+                // of which is zero in a launch that has a block.
                 unsafe {
                     let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
                     self.device.create_shader_module_trusted(descriptor, unchecked)

@@ -162,7 +162,7 @@ fn kernel(
 ) -> Result<Work, BackendError> {
     let unsupported = || BackendError::Unsupported(format!("{variant} on {problem} is beyond 32-bit numbers"));
     let spec = variant.spec();
-    let grid = spec.kernel.ok_or_else(unsupported)?.grid(spec.moves, problem, Language::Wgsl);
+    let grid = spec.kernel.ok_or_else(unsupported)?.grid(problem, Language::Wgsl);
     let workgroups = fold(grid, most).ok_or_else(unsupported)?;
     let content = Params::new(problem, spec.moves, grid).ok_or_else(unsupported)?;
     let params = gpu.buffer(size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;

@@ -9,13 +9,21 @@ struct Params {
     rows: u32,
     cols: u32,
     batch: u32,
+    // Leading dimensions and batch strides: elements from the beginning of a row to that of the next, and from matrix to
+    // matrix; the stride of a single matrix is 0.
+    src_ld: u32,
+    dst_ld: u32,
+    src_stride: u32,
+    dst_stride: u32,
     // Blocks along a source row, down the source's rows, and in all.
     across: u32,
     down: u32,
     blocks: u32,
-    // 16-byte vectors that hold the source, or what a copy moves of it; the last of them perhaps with padding.
-    vectors: u32,
-    padding: u32,
+    // Whether blocks are numbered down the source's rows first.
+    down_first: u32,
+    // 16-byte vectors that hold the source and the destination, the last of them perhaps with padding.
+    src_vectors: u32,
+    dst_vectors: u32,
 }
 
 @group(0) @binding(2) var<uniform> params: Params;
@@ -27,10 +35,10 @@ fn block_number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
 }
 
 // Where the block lies, in tiles: x across, y down, z the matrix. Tiles along a source row vary fastest and then those
-// down, or with DOWN_FIRST the other way round; then matrices.
+// down, or with down_first the other way round; then matrices.
 fn block_place(number: u32) -> vec3<u32> {
-    let fast = select(params.across, params.down, DOWN_FIRST == 1u);
-    let slow = select(params.down, params.across, DOWN_FIRST == 1u);
+    let fast = select(params.across, params.down, params.down_first == 1u);
+    let slow = select(params.down, params.across, params.down_first == 1u);
     var line = number / fast;
     let step = number - line * fast;
     var matrix = 0u;
@@ -39,17 +47,51 @@ fn block_place(number: u32) -> vec3<u32> {
         matrix = line / slow;
         line -= matrix * slow;
     }
-    return select(vec3(step, line, matrix), vec3(line, step, matrix), DOWN_FIRST == 1u);
+    return select(vec3(step, line, matrix), vec3(line, step, matrix), params.down_first == 1u);
 }
 
 // The index in the source of a cell of the source.
 fn source_index(cell: vec3<u32>) -> u32 {
-    return (cell.z * params.rows + cell.y) * params.cols + cell.x;
+    return cell.z * params.src_stride + cell.y * params.src_ld + cell.x;
 }
 
 // The index in the destination at which a cell of the source belongs.
 fn destination_index(cell: vec3<u32>) -> u32 {
-    return (cell.z * params.cols + cell.x) * params.rows + cell.y;
+    return cell.z * params.dst_stride + cell.x * params.dst_ld + cell.y;
+}
+
+// The cell of the source that belongs at an index of the destination. In a gap, and past the end, there is none.
+fn cell_at(index: u32) -> vec3<u32> {
+    var matrix = 0u;
+    var rest = index;
+    // The same way for all invocations.
+    if params.dst_stride > 0u {
+        matrix = index / params.dst_stride;
+        rest -= matrix * params.dst_stride;
+    }
+    let col = rest / params.dst_ld;
+    return vec3(col, rest - col * params.dst_ld, matrix);
+}
+
+// Whether there is such a cell.
+fn is_cell(cell: vec3<u32>) -> bool {
+    return all(cell < vec3(params.cols, params.rows, params.batch));
+}
+
+// Whether there are gaps in the destination.
+fn has_gaps() -> bool {
+    return params.dst_ld > params.rows || params.dst_stride > params.cols * params.rows;
+}
+
+// Elements of the gap in which the unit of `size` elements, a power of two, begins that holds the beginning of a
+// destination row, at this index. 0 where the unit begins with the row, or holds elements of an earlier one, whose it
+// is. The row is this column of the source.
+fn lead(index: u32, col: u32, size: u32) -> u32 {
+    let row_gap = params.dst_ld - params.rows;
+    // Nothing is before the first matrix, and there it begins with a unit.
+    let matrix_gap = params.dst_stride - (params.cols - 1u) * params.dst_ld - params.rows;
+    let before = index & (size - 1u);
+    return select(0u, before, before <= select(row_gap, matrix_gap, col == 0u));
 }
 
 // Elements from an index on to the first one that begins a word.

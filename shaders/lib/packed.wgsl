@@ -1,8 +1,8 @@
 // Elements of 1 and 2 bytes: four or two to a 32-bit word, the first one lowest.
 //
-// A word of the destination may begin in one destination row and end in a later one, even in that of another matrix.
-// It belongs to the row in which its first element lies: whoever moves that row collects all the word's elements, so
-// that every word has one writer.
+// A word of the destination may begin in one destination row, or in the gap before it, and end in a later one, even in
+// that of another matrix. It belongs to the row in which its first element lies: whoever moves that row collects all
+// the word's elements and keeps what it has of gaps, so that every word has one writer.
 
 // Elements in a word.
 const PER_WORD = 4u / WIDTH;
@@ -25,19 +25,16 @@ fn in_tile(tile_row: u32, row: u32) -> bool {
     return tile_row < TILE_ROWS && row < params.rows;
 }
 
-// The cell of an element that a word has beyond the end of its destination row: with a row past the last, a cell
-// stands for one of the following destination rows.
+// The cell of an element that a word has beyond its destination row: with a row past the last, or, modulo 2^32, before
+// the first, a cell stands for what lies there.
 fn settle(cell: vec3<u32>) -> vec3<u32> {
     if cell.y < params.rows {
         return cell;
     }
-    let index = destination_index(cell);
-    let line = index / params.rows;
-    let matrix = line / params.cols;
-    return vec3(line - matrix * params.cols, index - line * params.rows, matrix);
+    return cell_at(destination_index(cell));
 }
 
-// Whether there is such a cell; beyond the last matrix, a word has padding.
+// Whether there is such a cell; elsewhere a word has a part of a gap, or padding.
 fn exists(cell: vec3<u32>) -> bool {
-    return cell.z < params.batch;
+    return is_cell(cell);
 }

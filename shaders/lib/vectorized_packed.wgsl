@@ -52,12 +52,3 @@ fn replace_piece(own: vec4<u32>, below: vec4<u32>, end: vec4<u32>, y: u32) -> ve
     let kept = (vec4(0xffffffffu) << half) << half;
     return (own & kept) | (below & ~kept);
 }
-
-// A vector with the element of this index at its end, or a zero, and without the one at its beginning.
-fn append(vector: vec4<u32>, index: u32, exists: bool) -> vec4<u32> {
-    var last = 0u;
-    if exists {
-        last = element(source[index / LANES][index / PER_WORD % 4u], index);
-    }
-    return (vector >> vec4(BITS)) | (vec4(vector.yzw, last) << vec4(32u - BITS));
-}

@@ -1,9 +1,16 @@
 // What the fakes have in common: a log, and failures on request.
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// The parameter of every kernel, `Matrices` in cuda/common.cuh.
+struct matrices {
+    uint64_t rows, cols, src_ld, dst_ld, src_stride, dst_stride;
+    unsigned across, down, down_first;
+};
 
 #define API __attribute__((visibility("default"))) int
 

@@ -39,8 +39,9 @@ static int transpose(size_t width, struct handle* handle, int op_a, int op_b, in
     if (op_a != OP_T || op_b != OP_N || m < 1 || n < 1 || lda < n || ldb < m || ldc < m) return INVALID_VALUE;
     // What the fake driver's kernels do.
     if (alpha != 1 || beta != 0 || a == c || width != number("FAKE_WIDTH", 1)) return INVALID_VALUE;
-    uint64_t source = (uintptr_t)a, destination = (uintptr_t)c, rows = m, cols = n;
-    void* parameters[] = {&source, &destination, &rows, &cols, &lda, &ldc};
+    uint64_t source = (uintptr_t)a, destination = (uintptr_t)c;
+    struct matrices matrices = {m, n, lda, ldc, 0, 0, 1, 1, 0};
+    void* parameters[] = {&source, &destination, &matrices};
     return cuLaunchKernel("geam", 1, 1, 1, 32, 1, 1, 0, handle->stream, parameters, NULL) ? EXECUTION_FAILED : 0;
 }
 

@@ -104,44 +104,38 @@ API cuMemFree_v2(uint64_t pointer) {
 // Work.
 
 struct work {
-    const char* kernel; // NULL: a copy of `rows` bytes
-    unsigned blocks, across, down;
-    uint64_t source, destination, rows, cols;
+    const char* kernel; // NULL: a copy of `matrices.rows` bytes
+    unsigned blocks;
+    uint64_t source, destination;
+    struct matrices matrices;
 };
 struct graph { struct work work[256]; unsigned count; };
 static struct graph* capturing;
 
-static void transpose(char* destination, size_t ld, const char* source, size_t source_ld, const struct work* work) {
-    size_t width = number("FAKE_WIDTH", 1);
-    for (size_t row = 0; row < work->rows; row++) {
-        for (size_t col = 0; col < work->cols; col++) {
-            memcpy(destination + (col * ld + row) * width, source + (row * source_ld + col) * width, width);
-        }
-    }
-}
 static int perform(const struct work* work) {
     const char* source = (const char*)(uintptr_t)work->source;
     char* destination = (char*)(uintptr_t)work->destination;
+    const struct matrices m = work->matrices;
     if (!work->kernel) {
         note("launch memcpy\n");
-        memcpy(destination, source, work->rows);
+        memcpy(destination, source, m.rows);
         return 0;
     }
-    size_t width = number("FAKE_WIDTH", 1), matrix = work->rows * work->cols;
+    size_t width = number("FAKE_WIDTH", 1);
     note("launch %s\n", work->kernel);
     if (!strcmp(work->kernel, "copy")) {
-        memcpy(destination, source, matrix * width);
-        return work->across == work->blocks && work->down == 1 ? 0 : 700;
+        memcpy(destination, source, m.rows * m.cols * width);
+        return m.across == work->blocks && m.down == 1 ? 0 : 700;
     }
-    if (!strcmp(work->kernel, "geam")) {
-        transpose(destination, work->down, source, work->across, work);
-        return 0;
-    }
-    if (work->blocks % (work->across * work->down)) return 700;
-    for (size_t batch = work->blocks / (work->across * work->down); batch > 0; batch--) {
-        transpose(destination, work->rows, source, work->cols, work);
-        source += matrix * width;
-        destination += matrix * width;
+    if (work->blocks % (m.across * m.down) || m.down_first > 1) return 700;
+    for (size_t matrix = 0; matrix < work->blocks / (m.across * m.down); matrix++) {
+        for (size_t row = 0; row < m.rows; row++) {
+            for (size_t col = 0; col < m.cols; col++) {
+                size_t from = matrix * m.src_stride + row * m.src_ld + col;
+                size_t to = matrix * m.dst_stride + col * m.dst_ld + row;
+                memcpy(destination + to * width, source + from * width, width);
+            }
+        }
     }
     return 0;
 }
@@ -167,7 +161,7 @@ API cuMemcpyDtoDAsync_v2(uint64_t destination, uint64_t source, size_t bytes, vo
     struct work work = {0};
     work.source = source;
     work.destination = destination;
-    work.rows = bytes;
+    work.matrices.rows = bytes;
     return stream ? submit(work) : 400;
 }
 API cuMemsetD8Async(uint64_t destination, unsigned char value, size_t bytes, void* stream) {
@@ -198,9 +192,8 @@ API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
                    unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** parameters, void** extra) {
     ENTER();
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z > 1024 || shared || extra) return 1;
-    struct work work = {function, grid_x, *(unsigned*)parameters[4], *(unsigned*)parameters[5],
-                        *(uint64_t*)parameters[0], *(uint64_t*)parameters[1], *(uint64_t*)parameters[2],
-                        *(uint64_t*)parameters[3]};
+    struct work work = {function, grid_x, *(uint64_t*)parameters[0], *(uint64_t*)parameters[1],
+                        *(struct matrices*)parameters[2]};
     return stream ? submit(work) : 400;
 }
 

@@ -1,0 +1,181 @@
+// Transposes matrices whose rows begin anywhere, by accesses of 16 bytes to global memory and of elements to shared
+// memory.
+//
+// Moves: a block moves a tile of TILE_ROWS by TILE_COLS elements of one matrix, through shared memory. 16 bytes are a
+// vector, of VECTOR elements. SPAN aligned vectors hold a row of the tile wherever it begins.
+//
+// Threads: on the read side thread t loads vector t % SPAN of row t / SPAN and of every STRIDE-th row from there on, so a
+// warp reads pieces of 128 bytes or more of source rows. It stores them to shared memory as they are. On the write side
+// a thread gathers the elements of one vector of the destination from there, one by one, and stores it. Of a warp's
+// lanes, 8 take neighbouring vectors of a destination row, and 4 take neighbouring rows, which are the tile's columns.
+//
+// Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the pitch
+// is SPAN * VECTOR elements and as many as source rows are apart modulo a vector. So vectors stay aligned. Vectors are
+// stored along: no conflicts. When elements are loaded, the 4 lanes side by side take neighbouring elements, and lanes of
+// neighbouring vectors are VECTOR rows apart, which is the pitch times 16 bytes: where the pitch is odd, an odd number
+// of times around 4 of the 32 banks, so 8 lanes take 8 different fours of banks. Where it is even, a gap of one vector
+// after every VECTOR rows makes it odd. No width has conflicts.
+//
+// Launch: blocks of BLOCK_X threads; a one-dimensional grid of one block a tile, numbered as the host says, then matrix
+// by matrix.
+//
+// Bounds: `src` is aligned to 16 bytes, `dst` to 32. Vectors that hold a part of the tile may also hold elements of its
+// neighbours, but none that lies outside the matrices: a vector that would reach beyond its matrix is not loaded, and
+// its elements are, one by one. A sector of the destination, 32 bytes, belongs to the tile that has its first element;
+// for what it has of the tile below, a block loads SECTOR rows more. Only at the ends of destination rows, which share a
+// sector with the next row, elements are stored one by one. Each element is stored once. All threads of a block reach
+// the same barriers.
+
+#include "vector.cuh"
+
+// Vectors of a row of the tile.
+constexpr unsigned int SPAN = (TILE_COLS + 2 * VECTOR - 2) / VECTOR;
+// Rows that are loaded at the most, at a time, and how many times.
+constexpr unsigned int MOST_ROWS = TILE_ROWS + SECTOR;
+constexpr unsigned int STRIDE = BLOCK_X / SPAN;
+constexpr unsigned int LOADS = (MOST_ROWS + STRIDE - 1) / STRIDE;
+// Vectors along a destination row of the tile, destination rows at a time, and how many times.
+constexpr unsigned int UNITS = TILE_ROWS / VECTOR;
+constexpr unsigned int STEP = BLOCK_X / UNITS;
+constexpr unsigned int STORES = (TILE_COLS + STEP - 1) / STEP;
+
+static_assert(BLOCK_Y == 1 && BLOCK_X % SPAN == 0 && BLOCK_X % UNITS == 0, "whole rows at a time");
+static_assert(UNITS % 8 == 0 && STEP % 4 == 0, "whole warps");
+static_assert(PITCH % VECTOR == 0 && TILE_ROWS * PITCH >= MOST_ROWS * (SPAN * VECTOR + VECTOR) + 2 * VECTOR,
+              "room for the largest pitch and its gaps");
+
+__shared__ uint4 shared[TILE_ROWS * PITCH / VECTOR];
+
+// How the rows of the tile lie in shared memory.
+struct Rows {
+    unsigned int shift; // elements before the first one
+    unsigned int pitch;
+    unsigned int gap;
+};
+
+// Where a row's first element is.
+__device__ __forceinline__ unsigned int position(const Rows& in, unsigned int row) {
+    return in.shift + row * in.pitch + row / VECTOR * in.gap;
+}
+
+// Loads `taken` rows of the tile. The vector that begins at `end` would reach beyond the matrix.
+__device__ __forceinline__ void load(
+    const Unit* __restrict__ src, Index ld, const Place& tile, const Rows& in, unsigned int taken, Index end) {
+    const uint4* const vectors = reinterpret_cast<const uint4*>(src);
+    const unsigned int across = threadIdx.x % SPAN;
+    const unsigned int first = threadIdx.x / SPAN;
+    // Far from the end of the matrix, nothing needs to be asked. The same way for all threads.
+    const bool inside = tile.from + MOST_ROWS * ld + SPAN * VECTOR <= end;
+    uint4 loaded[LOADS];
+#pragma unroll
+    for (unsigned int i = 0; i < LOADS; i++) {
+        const unsigned int row = first + i * STRIDE;
+        const Index at = (tile.from + row * ld) / VECTOR + across;
+        if (inside ? i < TILE_ROWS / STRIDE || row < taken : row < taken && at < end / VECTOR) {
+            loaded[i] = vectors[at];
+        }
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < LOADS; i++) {
+        const unsigned int row = first + i * STRIDE;
+        if (inside && i < TILE_ROWS / STRIDE || row < taken) {
+            shared[position(in, row) / VECTOR + across] = loaded[i];
+        }
+    }
+    // The elements from `end` on, of which a row has fewer than VECTOR, and only its last ones.
+    if (tile.from + (taken - 1) * ld + tile.cols > end) {
+        __syncthreads();
+#pragma unroll 1
+        for (unsigned int item = threadIdx.x; item < taken * VECTOR; item += BLOCK_X) {
+            const unsigned int row = item / VECTOR;
+            const unsigned int col = tile.cols - 1 - item % VECTOR;
+            const Index from = tile.from + row * ld + col;
+            if (item % VECTOR < tile.cols && from >= end) {
+                reinterpret_cast<Unit*>(shared)[position(in, row) + col] = src[from];
+            }
+        }
+    }
+}
+
+// Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more than the tile has; a
+// destination row's first vector begins at the first of `align` elements.
+__device__ __forceinline__ void store_vectors(
+    Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
+    const unsigned int lane = threadIdx.x % 32;
+    const unsigned int warp = threadIdx.x / 32;
+    const unsigned int unit = lane % 8 + warp % (UNITS / 8) * 8;
+#pragma unroll 1
+    for (unsigned int i = 0; i < STORES; i++) {
+        const unsigned int col = lane / 8 + warp / (UNITS / 8) * 4 + i * STEP;
+        Unit* const to = dst + tile.to + col * ld;
+        const unsigned int head = (0 - (tile.to + col * ld)) & (align - 1);
+        const unsigned int row = head + unit * VECTOR;
+        if (col < tile.cols && row + VECTOR <= left) {
+            const Unit* from = reinterpret_cast<const Unit*>(shared) + position(in, row) + col;
+            // Where the next VECTOR rows begin.
+            const unsigned int turn = VECTOR - head % VECTOR;
+            Unit units[VECTOR];
+#pragma unroll
+            for (unsigned int k = 0; k < VECTOR; k++) {
+                from += k > 0 && k == turn ? in.gap : 0;
+                units[k] = *from;
+                from += in.pitch;
+            }
+            store(to + row, pack(units));
+        }
+    }
+}
+
+// Stores the elements before the vectors, where the destination rows begin, and after them, where they end.
+__device__ __forceinline__ void store_ends(
+    Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
+    const Unit* const from = reinterpret_cast<const Unit*>(shared);
+    if (tile.row == 0) {
+#pragma unroll 1
+        for (unsigned int item = threadIdx.x; item < tile.cols * align; item += BLOCK_X) {
+            const unsigned int col = item / align;
+            const unsigned int row = item % align;
+            const Index to = tile.to + col * ld;
+            if (row < ((0 - to) & (align - 1)) && row < left) {
+                dst[to + row] = from[position(in, row) + col];
+            }
+        }
+    }
+    if (left < TILE_ROWS + align) {
+#pragma unroll 1
+        for (unsigned int item = threadIdx.x; item < tile.cols * VECTOR; item += BLOCK_X) {
+            const unsigned int col = item / VECTOR;
+            const Index to = tile.to + col * ld;
+            const unsigned int head = (0 - to) & (align - 1);
+            const unsigned int tail = (left - head) % VECTOR;
+            if (head <= left && left <= TILE_ROWS + head && item % VECTOR < tail) {
+                const unsigned int row = left - tail + item % VECTOR;
+                dst[to + row] = from[position(in, row) + col];
+            }
+        }
+    }
+}
+
+// The bound keeps a thread to 48 registers for 1280 threads to share a multiprocessor. For wider elements the compiler finds
+// a better measure itself.
+#if WIDTH <= 4
+#define BOUNDS __launch_bounds__(BLOCK_X, 1280 / BLOCK_X)
+#else
+#define BOUNDS __launch_bounds__(BLOCK_X)
+#endif
+extern "C" __global__ void BOUNDS gather(
+    const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
+    const Place tile = locate(m);
+    const Index below = m.rows - tile.row;
+    const unsigned int left = below < 2 * MOST_ROWS ? below : 2 * MOST_ROWS;
+    const unsigned int pitch = SPAN * VECTOR + static_cast<unsigned int>(m.src_ld) % VECTOR;
+    const Rows in = {static_cast<unsigned int>(tile.from) % VECTOR, pitch, pitch % 2 == 0 ? VECTOR : 0};
+    // Where destination rows are aligned, a tile has all that it stores.
+    const unsigned int align = (m.dst_ld | m.dst_stride) % SECTOR == 0 ? 1 : SECTOR;
+    const unsigned int wanted = align == 1 ? TILE_ROWS : MOST_ROWS;
+    const unsigned int taken = left < wanted ? left : wanted;
+    load(src, m.src_ld, tile, in, taken, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
+    __syncthreads();
+    store_vectors(dst, m.dst_ld, tile, in, left, align);
+    store_ends(dst, m.dst_ld, tile, in, left, align);
+}

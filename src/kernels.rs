@@ -1,0 +1,238 @@
+//! The kernels of the [variant table](crate::variant): for each its geometry, its grid, what it cannot do, and the
+//! addresses it touches. The sources are in `shaders/` and `cuda/`.
+
+use crate::element::Width;
+use crate::kernel::{Access, Geometry, Grid, Kernel, Language, Library, Order, TileAccess, Walk};
+use crate::problem::{Layout, Problem};
+
+/// What most kernels have in common.
+const PLAIN: Kernel =
+    Kernel { geometry: tiled_geometry, grid: along_rows, obstacle: anything, access: tiled_access, libraries: &[] };
+
+pub(crate) const COPY: Kernel = Kernel { geometry: copy_geometry, grid: Grid::of_line, access: copy_access, ..PLAIN };
+pub(crate) const NAIVE: Kernel = Kernel { geometry: naive_geometry, access: naive_access, ..PLAIN };
+pub(crate) const TILED: Kernel = PLAIN;
+pub(crate) const PADDED: Kernel = Kernel { geometry: padded_geometry, access: padded_access, ..PLAIN };
+pub(crate) const SWIZZLED: Kernel = Kernel { access: swizzled_access, ..PLAIN };
+pub(crate) const VECTORIZED: Kernel = Kernel {
+    geometry: vectorized_geometry,
+    grid: by_shape,
+    access: vectorized_access,
+    libraries: &[Library::Vector, Library::Vectorized],
+    ..PLAIN
+};
+pub(crate) const COMPACT: Kernel = Kernel { geometry: compact_geometry, ..VECTORIZED };
+pub(crate) const GATHER: Kernel =
+    Kernel { geometry: gather_geometry, libraries: &[Library::Vector, Library::Gather], ..VECTORIZED };
+pub(crate) const SKINNY: Kernel = Kernel { geometry: skinny_geometry, grid: chunks, obstacle: not_skinny, ..GATHER };
+
+/// The kernel can do every problem.
+fn anything(_: &Problem) -> Option<String> {
+    None
+}
+
+/// Tiles in the usual order.
+fn along_rows(problem: &Problem, geometry: &Geometry) -> Grid {
+    Grid::of_tiles(problem, geometry, Order::Across)
+}
+
+/// Down, so that what runs together writes along the same destination rows, unless a source row is so short that what
+/// runs together reads whole rows anyway. Measured on an H200: docs/kernels.md.
+fn by_shape(problem: &Problem, geometry: &Geometry) -> Grid {
+    const SHORT_BYTES: u64 = 4096;
+    let short = problem.cols() <= SHORT_BYTES / problem.width().bytes() as u64;
+    Grid::of_tiles(problem, geometry, if short { Order::Across } else { Order::Down })
+}
+
+/// A geometry without shared memory.
+const fn direct(block_x: u32, block_y: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
+    Geometry { block_x, block_y, tile_rows, tile_cols, pitch: 0, tile_element_bytes: 0 }
+}
+
+fn copy_geometry(width: Width, _: Language) -> Geometry {
+    // 256 threads × 16 bytes = 4 KiB a block.
+    direct(256, 1, 1, 256 * 16 / width.bytes() as u32)
+}
+
+fn copy_access(_: Width) -> Access {
+    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
+}
+
+fn naive_geometry(width: Width, language: Language) -> Geometry {
+    // Where elements are packed, a thread writes a whole word of the destination and so takes as many source rows.
+    direct(32, 8, 8 * language.per_word(width), 32)
+}
+
+fn naive_access(width: Width) -> Access {
+    Access { load: Walk::Along { bytes: width.bytes() as u32 }, store: Walk::Down, tile: None }
+}
+
+fn tiled_geometry(width: Width, language: Language) -> Geometry {
+    let tile_element_bytes = language.word_bytes(width);
+    Geometry { pitch: 32, tile_element_bytes, ..direct(32, 8, 32, 32) }
+}
+
+fn padded_geometry(width: Width, language: Language) -> Geometry {
+    Geometry { pitch: 33, ..tiled_geometry(width, language) }
+}
+
+fn vectorized_geometry(width: Width, language: Language) -> Geometry {
+    // Measured on an H200: docs/kernels.md. At least 128 bytes along each side, and no more work in a block than that
+    // takes, for what runs together should touch neighbouring addresses.
+    let (threads, tile_rows, tile_cols) = match (width, language) {
+        (Width::W1, Language::Cuda) => (512, 128, 256),
+        (Width::W2, Language::Cuda) => (512, 128, 128),
+        // Workgroups of 512 are slow through Vulkan, whatever they do, and they and 32 KiB are more than every WebGPU
+        // device has. Within that, 256 bytes along the source are worth more than 128 along the destination.
+        (Width::W1, Language::Wgsl) => (256, 64, 256),
+        (Width::W2, Language::Wgsl) => (128, 32, 128),
+        (Width::W4, _) => (256, 64, 64),
+        (Width::W8, _) => (256, 32, 32),
+        (Width::W16, _) => (256, 32, 16),
+    };
+    transposed_tile(width, threads, tile_rows, tile_cols)
+}
+
+/// A tile that lies transposed in shared memory, packed: `tile_cols` rows of `tile_rows` elements.
+fn transposed_tile(width: Width, threads: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
+    let tile_element_bytes = width.bytes() as u32;
+    Geometry { pitch: tile_cols, tile_element_bytes, ..direct(threads, 1, tile_rows, tile_cols) }
+}
+
+fn vectorized_access(_: Width) -> Access {
+    // Conflict-free by its swizzle, which has more to it than a function of the lane.
+    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
+}
+
+fn tiled_access(width: Width) -> Access {
+    tile_access(width, |lane| 32 * lane)
+}
+
+fn padded_access(width: Width) -> Access {
+    tile_access(width, |lane| 33 * lane)
+}
+
+fn swizzled_access(width: Width) -> Access {
+    tile_access(width, |lane| 32 * lane + lane)
+}
+
+/// Rows of the tile are written along; columns are read as `load` says, for the first column.
+fn tile_access(width: Width, load: fn(u64) -> u64) -> Access {
+    let along = Walk::Along { bytes: width.bytes() as u32 };
+    Access { load: along, store: along, tile: Some(TileAccess { store: |lane| lane, load }) }
+}
+
+fn compact_geometry(width: Width, language: Language) -> Geometry {
+    let (threads, tile_rows, tile_cols) = match (width, language) {
+        (Width::W1, _) => (256, 128, 128),
+        (Width::W2, Language::Cuda) => (256, 64, 64),
+        (Width::W2, Language::Wgsl) => (128, 64, 64),
+        (Width::W4, _) => (64, 32, 32),
+        (Width::W8, _) => (128, 32, 16),
+        (Width::W16, _) => (128, 16, 16),
+    };
+    transposed_tile(width, threads, tile_rows, tile_cols)
+}
+
+/// The longest short side: with more, too little of the long side fits into a block for it to store whole lines.
+pub(crate) const SKINNY_MOST: u64 = 127;
+
+fn skinny_geometry(width: Width, language: Language) -> Geometry {
+    let vector = 16 / width.bytes() as u32;
+    // Vectors of a block. With as many banks' worth of gaps, WGSL's fit into 16 KiB, which WebGPU promises everywhere.
+    let vectors = match language {
+        Language::Cuda => 1024,
+        Language::Wgsl => 896,
+    };
+    let tile_element_bytes = width.bytes() as u32;
+    // The chunk is one long row, with room for a gap of one vector after at least every eight.
+    Geometry { pitch: vectors / 8 * 9 * vector, tile_element_bytes, ..direct(256, 1, 1, vectors * vector) }
+}
+
+/// How `skinny` sees a problem.
+struct Skinny {
+    short: u64,
+    long: u64,
+    /// Where rows of the short side lie, and those of the long side, which are as many as the short side is long.
+    rows: Layout,
+    lines: Layout,
+    /// Elements from which a line can be moved by whole accesses.
+    unit: u64,
+}
+
+impl Skinny {
+    fn of(problem: &Problem) -> Skinny {
+        let vector = 16 / problem.width().bytes() as u64;
+        let (source, destination) = (problem.source(), problem.destination());
+        if problem.rows() < problem.cols() {
+            Skinny { short: problem.rows(), long: problem.cols(), rows: destination, lines: source, unit: vector }
+        } else {
+            // Stores want whole sectors of 32 bytes.
+            Skinny { short: problem.cols(), long: problem.rows(), rows: source, lines: destination, unit: 2 * vector }
+        }
+    }
+}
+
+/// Blocks along the long side. A block moves as many segments, of a vector along the long side each, as fit, a power of
+/// two, without two where lines begin anywhere, since it then needs neighbours' elements, too.
+fn chunks(problem: &Problem, geometry: &Geometry) -> Grid {
+    let vector = 16 / problem.width().bytes() as u64;
+    let of = Skinny::of(problem);
+    let segments = segments(&of, problem, geometry);
+    let aligned =
+        of.lines.ld.is_multiple_of(of.unit) && (problem.batch() == 1 || of.lines.stride.is_multiple_of(of.unit));
+    let blocks = of.long.div_ceil(if aligned { segments } else { segments - 2 } * vector);
+    let (across, down) = if problem.rows() < problem.cols() { (blocks, 1) } else { (1, blocks) };
+    Grid { across, down, batch: problem.batch(), order: Order::Across }
+}
+
+fn segments(of: &Skinny, problem: &Problem, geometry: &Geometry) -> u64 {
+    let vector = 16 / problem.width().bytes() as u64;
+    let fit = u64::from(geometry.tile_cols) / vector / of.short.max(1);
+    1 << fit.max(4).ilog2()
+}
+
+/// Segments of a block of `skinny`.
+pub(crate) fn skinny_segments(problem: &Problem, language: Language) -> u64 {
+    segments(&Skinny::of(problem), problem, &skinny_geometry(problem.width(), language))
+}
+
+fn not_skinny(problem: &Problem) -> Option<String> {
+    let of = Skinny::of(problem);
+    if of.short > SKINNY_MOST {
+        return Some(format!("the shorter side has {} elements, the kernel takes at most {SKINNY_MOST}", of.short));
+    }
+    (of.rows.ld != of.short).then(|| {
+        format!(
+            "rows of {} elements begin every {}, the kernel takes them one directly after the other",
+            of.short, of.rows.ld
+        )
+    })
+}
+
+/// A row of the tile lies in `span` vectors, wherever it begins.
+fn gather_geometry(width: Width, language: Language) -> Geometry {
+    let vector = 16 / width.bytes() as u32;
+    let (threads, tile_rows, span) = match (width, language) {
+        (Width::W1, Language::Cuda) => (256, 128, 8),
+        (Width::W2 | Width::W4, Language::Cuda) => (256, 64, 16),
+        (Width::W8 | Width::W16, Language::Cuda) => (256, 32, 16),
+        // Within 16 KiB, which WebGPU promises everywhere, and four vectors an invocation, the rows and vectors that
+        // are loaded beyond the tile are the fewest where the tile is about a square.
+        (Width::W1, Language::Wgsl) => (224, 96, 7),
+        (Width::W2, Language::Wgsl) => (224, 64, 11),
+        (Width::W4, Language::Wgsl) => (256, 48, 17),
+        (Width::W8, Language::Wgsl) => (224, 48, 17),
+        (Width::W16, Language::Wgsl) => (160, 32, 16),
+    };
+    // One vector less than that, unless elements are vectors.
+    let tile_cols = if vector > 1 { (span - 1) * vector } else { span };
+    // What a row takes at the most, with its share of the gaps.
+    let (row, unit) = match language {
+        Language::Cuda => ((span + 1) * vector, vector),
+        Language::Wgsl => (span * vector + (vector - 1).max(1), 1),
+    };
+    // A sector of rows more and two vectors, spread over the rows of the tile.
+    let pitch = ((tile_rows + 2 * vector) * row + 2 * vector).div_ceil(tile_rows).next_multiple_of(unit);
+    Geometry { pitch, tile_element_bytes: width.bytes() as u32, ..direct(threads, 1, tile_rows, tile_cols) }
+}
