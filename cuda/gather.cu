@@ -4,17 +4,18 @@
 // Moves: a block moves a tile of TILE_ROWS by TILE_COLS elements of one matrix, through shared memory. 16 bytes are a
 // vector, of VECTOR elements. SPAN aligned vectors hold a row of the tile wherever it begins.
 //
-// Threads: on the read side thread t loads vector t % SPAN of row t / SPAN and of every STRIDE-th row from there on, so a
-// warp reads pieces of 128 bytes or more of source rows. It stores them to shared memory as they are. On the write side
-// a thread gathers the elements of one vector of the destination from there, one by one, and stores it. Of a warp's
-// lanes, 8 take neighbouring vectors of a destination row, and 4 take neighbouring rows, which are the tile's columns.
+// Threads: on the read side thread t loads vector t % SPAN of row t / SPAN and of every STRIDE-th row from there on, so
+// a warp reads pieces of 128 bytes or more of source rows. It stores them to shared memory as they are. On the write
+// side a thread gathers the elements of one vector of the destination from there, one by one, and stores it. Of a
+// warp's lanes, 8 take neighbouring vectors of a destination row, and 4 take neighbouring rows, which are the tile's
+// columns.
 //
-// Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the pitch
-// is SPAN * VECTOR elements and as many as source rows are apart modulo a vector. So vectors stay aligned. Vectors are
-// stored along: no conflicts. When elements are loaded, the 4 lanes side by side take neighbouring elements, and lanes of
-// neighbouring vectors are VECTOR rows apart, which is the pitch times 16 bytes: where the pitch is odd, an odd number
-// of times around 4 of the 32 banks, so 8 lanes take 8 different fours of banks. Where it is even, a gap of one vector
-// after every VECTOR rows makes it odd. No width has conflicts.
+// Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the
+// pitch is SPAN * VECTOR elements and as many as source rows are apart modulo a vector. So vectors stay aligned.
+// Vectors are stored along: no conflicts. When elements are loaded, the 4 lanes side by side take neighbouring
+// elements, and lanes of neighbouring vectors are VECTOR rows apart, which is the pitch times 16 bytes: where the pitch
+// is odd, an odd number of times around 4 of the 32 banks, so 8 lanes take 8 different fours of banks. Where it is
+// even, a gap of one vector after every VECTOR rows makes it odd. No width has conflicts.
 //
 // Launch: blocks of BLOCK_X threads; a one-dimensional grid of one block a tile, numbered as the host says, then matrix
 // by matrix.
@@ -22,8 +23,8 @@
 // Bounds: `src` is aligned to 16 bytes, `dst` to 32. Vectors that hold a part of the tile may also hold elements of its
 // neighbours, but none that lies outside the matrices: a vector that would reach beyond its matrix is not loaded, and
 // its elements are, one by one. A sector of the destination, 32 bytes, belongs to the tile that has its first element;
-// for what it has of the tile below, a block loads SECTOR rows more. Only at the ends of destination rows, which share a
-// sector with the next row, elements are stored one by one. Each element is stored once. All threads of a block reach
+// for what it has of the tile below, a block loads SECTOR rows more. Only at the ends of destination rows, which share
+// a sector with the next row, elements are stored one by one. Each element is stored once. All threads of a block reach
 // the same barriers.
 
 #include "vector.cuh"
@@ -97,8 +98,8 @@ __device__ __forceinline__ void load(
     }
 }
 
-// Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more than the tile has; a
-// destination row's first vector begins at the first of `align` elements.
+// Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more
+// than the tile has; a destination row's first vector begins at the first of `align` elements.
 __device__ __forceinline__ void store_vectors(
     Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
     const unsigned int lane = threadIdx.x % 32;
@@ -156,8 +157,8 @@ __device__ __forceinline__ void store_ends(
     }
 }
 
-// The bound keeps a thread to 48 registers for 1280 threads to share a multiprocessor. For wider elements the compiler finds
-// a better measure itself.
+// The bound keeps a thread to 48 registers for 1280 threads to share a multiprocessor. For wider elements the compiler
+// finds a better measure itself.
 #if WIDTH <= 4
 #define BOUNDS __launch_bounds__(BLOCK_X, 1280 / BLOCK_X)
 #else

@@ -1,21 +1,22 @@
 // Transposes matrices with a short side, of which a tile would be empty for the most part.
 //
-// Moves: a block moves a chunk: some neighbours along the long side, with all the elements that they have along the short
-// side. On one side of the transpose a chunk is contiguous: whole rows of a tall source, or of the destination of a wide
-// source. On the other side it is a piece of each of as many rows as the short side has elements, its lines. 16 bytes
-// are a vector, of VECTOR elements, and VECTOR neighbours along the long side, with all they have, are a segment. A
-// chunk has as many segments, a power of two, as TILE_COLS elements have room for.
+// Moves: a block moves a chunk: some neighbours along the long side, with all the elements that they have along the
+// short side. On one side of the transpose a chunk is contiguous: whole rows of a tall source, or of the destination of
+// a wide source. On the other side it is a piece of each of as many rows as the short side has elements, its lines. 16
+// bytes are a vector, of VECTOR elements, and VECTOR neighbours along the long side, with all they have, are a segment.
+// A chunk has as many segments, a power of two, as TILE_COLS elements have room for.
 //
 // Threads: on the contiguous side, neighbouring threads take neighbouring vectors, so a warp moves 512 bytes in one
 // piece. On the other side they take neighbouring vectors of a line, one a segment, and then those of the next line. A
 // thread gathers the elements of such a vector from shared memory one by one, or scatters them there.
 //
-// Shared memory: the contiguous side as it is, with gaps. A segment's elements of one line lie as far apart as the short
-// side is long, and the same elements of neighbouring segments as many vectors: 4 banks times the short side. After
-// every 8, 4, 2 or 1 segments, the more factors of two the short side has, a gap of one vector makes 8 neighbouring
-// segments meet 8 different fours of the 32 banks. Elements of 16 bytes are served 8 lanes at a time, which is enough.
-// Those of 8 bytes are served 16 at a time, others 32, so the halves or words of a vector change places, another way in
-// each of two or four groups of 8 segments. Elements have no conflicts; nor have vectors, which lie in one row of banks.
+// Shared memory: the contiguous side as it is, with gaps. A segment's elements of one line lie as far apart as the
+// short side is long, and the same elements of neighbouring segments as many vectors: 4 banks times the short side.
+// After every 8, 4, 2 or 1 segments, the more factors of two the short side has, a gap of one vector makes 8
+// neighbouring segments meet 8 different fours of the 32 banks. Elements of 16 bytes are served 8 lanes at a time,
+// which is enough. Those of 8 bytes are served 16 at a time, others 32, so the halves or words of a vector change
+// places, another way in each of two or four groups of 8 segments. Elements have no conflicts; nor have vectors, which
+// lie in one row of banks.
 //
 // Launch: blocks of BLOCK_X threads; a one-dimensional grid of one block a chunk, along the long side, then matrix by
 // matrix.
@@ -234,7 +235,8 @@ __device__ __forceinline__ void load_lines(
     }
 }
 
-// The bound keeps a thread to the registers that are enough, 48 in most widths, for 1280 threads to share a multiprocessor.
+// The bound keeps a thread to the registers that are enough, 48 in most widths, for 1280 threads to share a
+// multiprocessor.
 extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 8 ? 1024 : 1280) / BLOCK_X) skinny(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     // All branches outside loops go the same way for all threads.

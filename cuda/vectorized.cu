@@ -364,8 +364,8 @@ __device__ __forceinline__ void store_any(
     }
 }
 
-// The bound keeps a thread to 40 registers for 1536 threads to share a multiprocessor, which are enough but for elements of
-// 1 byte: what they need for loads of misaligned rows to be all under way is worth more than threads.
+// The bound keeps a thread to 40 registers for 1536 threads to share a multiprocessor, which are enough but for
+// elements of 1 byte: what they need for loads of misaligned rows to be all under way is worth more than threads.
 extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536) / BLOCK_X) vectorized(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     const Place tile = locate(m);

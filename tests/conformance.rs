@@ -122,6 +122,10 @@ const GAPS: &[Gaps] = &[
     ((131, 3, 3), [0, 3], [0, 0]),
     ((33, 4, 5), [0, 31], [0, 1]),
     ((1, 1, 9), [0, 0], [0, 16]),
+    // A last matrix that begins with a vector and ends with a whole tile, unlike the one before: the end of the source.
+    ((128, 256, 3), [0, 0], [8, 0]),
+    ((64, 64, 3), [0, 0], [2, 0]),
+    ((32, 32, 3), [0, 0], [1, 0]),
 ];
 
 /// Shapes for `skinny` alone: one block and many, the last of them with almost nothing or almost everything, short
