@@ -17,7 +17,7 @@
 // vector change places, so that conflicts are of two or three. Of a wide source: the lines one after the other, each as
 // far from the one before as its alignment wants. Which banks the elements of neighbouring vectors of the destination
 // meet depends on the short side; a swizzle of all bits that number a bank, by bits above them, leaves conflicts of one
-// to five, two in the mean, whatever it is.
+// to five, two in the mean, and up to seven where lines begin anywhere.
 //
 // Launch: BLOCK_X invocations in one row; one workgroup a chunk, along the long side, then matrix by matrix.
 //
