@@ -252,7 +252,7 @@ mod tuning {
         assert_eq!((third.status.code(), stdout(&third), stderr(&third)), (Some(0), String::new(), String::new()));
         let text = fs::read_to_string(&file).unwrap();
         assert_eq!(text.matches("\"variant\"").count(), 3, "{text}");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary files are left");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary files are left, but a lock");
     }
 
     #[test]
@@ -299,6 +299,16 @@ mod tuning {
             assert_eq!(fs::read_to_string(&file).unwrap(), text);
         }
         assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "no temporary files are left");
+    }
+
+    #[test]
+    fn the_file_of_winners_is_no_output() {
+        let cache = tempfile::tempdir().unwrap();
+        let file = cache.path().join("cornerturn/tuning.json");
+        let output = tune(cache.path(), &["--json", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains("is named for two outputs"), "{}", stderr(&output));
+        assert!(!file.exists());
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::variant::Variant;
   cornerturn bench --device cuda:0,vulkan:0 --size 4096x4096,10000x10007 --element f32,u8
   cornerturn bench --variant padded --bounds-checks both --json run.json
   cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
-  cornerturn bench --size 10000x3 --tune   (auto runs what was measured to be the fastest)
+  cornerturn bench --size 10000x3 --tune   (auto runs the kernel that was measured to be the fastest)
 
 --tune keeps the winner for each device, driver, version of cornerturn, shape, width, layout and setting of the \
 bounds checks in tuning.json in the user's cache folder (on Linux $XDG_CACHE_HOME/cornerturn or ~/.cache/cornerturn) \
@@ -68,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<Variant>,
 
-    /// Have auto run the fastest transpose as measured: once for each device and problem, then kept
+    /// Have auto run the fastest of cornerturn's own kernels as measured: once for each device and problem, then kept
     #[arg(long)]
     tune: bool,
 
@@ -114,8 +114,8 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let plan = plan(args)?;
     // Before there are temporary files to leave behind.
     let stop = stop_on_interrupt()?;
-    let outputs = Outputs::open(args)?;
     let mut tuning = args.tune.then(Tuning::open).transpose()?;
+    let outputs = Outputs::open(args, tuning.as_ref().and_then(Tuning::file))?;
     let discovery = backends::discover(&apis(&args.device));
     let chosen = choose(&args.device, &discovery)?;
     check_peaks(&args.peak, &chosen)?;
@@ -287,11 +287,12 @@ struct Outputs {
 }
 
 impl Outputs {
-    fn open(args: &Args) -> Result<Outputs, Failure> {
+    /// Opens them. None may be the file that is `taken`.
+    fn open(args: &Args, taken: Option<&Path>) -> Result<Outputs, Failure> {
         let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
         let outputs = Outputs { json: open(&args.json)?, csv: open(&args.csv)?, markdown: open(&args.markdown)? };
         let all = [&outputs.json, &outputs.csv, &outputs.markdown];
-        let mut files: Vec<&Path> = all.into_iter().flatten().filter_map(Output::file).collect();
+        let mut files: Vec<&Path> = all.into_iter().flatten().filter_map(Output::file).chain(taken).collect();
         files.sort();
         match files.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(Failure::Input(format!("{} is named for two outputs", pair[0].display()))),

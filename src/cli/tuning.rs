@@ -1,9 +1,10 @@
 //! What `cornerturn bench --tune` keeps from one run to the next: a file of winners in the user's cache folder.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
+use fd_lock::RwLock;
 
 use super::Failure;
 use super::output::Output;
@@ -18,6 +19,11 @@ pub struct Tuning {
 }
 
 impl Tuning {
+    /// The file, where it is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.output.file()
+    }
+
     /// Reads the file, if there is one, and makes sure that it can be written.
     pub fn open() -> Result<Tuning, Failure> {
         let Some(folders) = ProjectDirs::from("", "", "cornerturn") else {
@@ -40,7 +46,9 @@ impl Tuning {
     pub fn store(self) -> Result<String, String> {
         let (measured, taken) = (self.winners.measured(), self.winners.taken());
         if measured > 0 {
-            // Another run may have added to it in the meantime.
+            // Another run may have added to it in the meantime, or be about to.
+            let mut lock = lock_of(&self.path)?;
+            let _guard = lock.write().map_err(|error| format!("cannot lock {}: {error}", self.path.display()))?;
             let mut all = read(&self.path)?;
             all.update(&self.winners);
             self.output.write(&all.to_json())?;
@@ -50,8 +58,19 @@ impl Tuning {
     }
 }
 
+/// The lock under which the file is read and replaced: a file beside it, since the file itself becomes another.
+fn lock_of(path: &Path) -> Result<RwLock<File>, String> {
+    let path = path.with_extension("lock");
+    let file = OpenOptions::new().create(true).write(true).truncate(false).open(&path);
+    file.map(RwLock::new).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
 /// What cannot be read is not overwritten: it may be of a later version, or somebody's own.
 fn read(path: &Path) -> Result<Winners, String> {
+    // A pipe would keep us waiting, and some devices have no end.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(format!("{} is no regular file; once it is removed, all is measured anew", path.display()));
+    }
     Winners::read(path).map_err(|error| format!("{error}; once it is removed, all is measured anew"))
 }
 
@@ -88,7 +107,38 @@ mod tests {
             (Some(Variant::Naive), Some(Variant::Tiled))
         );
         assert!(read.store().unwrap().ends_with("measured and stored there: 0, taken from there: 0.\n"));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no leftovers");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no leftovers but the lock");
+    }
+
+    #[test]
+    fn many_runs_that_end_together_lose_nothing_of_each_other() {
+        const RUNS: usize = 16;
+        let cache = tempfile::tempdir().unwrap();
+        let ready = std::sync::Barrier::new(RUNS);
+        let run = |rows| {
+            let mut tuning = open_in(cache.path());
+            tuning.winners.insert(key(rows), Variant::Tiled);
+            ready.wait();
+            tuning.store().unwrap();
+        };
+        std::thread::scope(|scope| {
+            for rows in 1..=RUNS {
+                scope.spawn(move || run(rows as u64));
+            }
+        });
+        let read = open_in(cache.path());
+        assert!((1..=RUNS).all(|rows| read.winners.find(&key(rows as u64)) == Some(Variant::Tiled)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_waited_for() {
+        let cache = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/full", cache.path().join("tuning.json")).unwrap();
+        match Tuning::open_in(cache.path()) {
+            Err(Failure::Input(text)) => assert!(text.contains("is no regular file"), "{text}"),
+            _ => panic!("it was read"),
+        }
     }
 
     #[test]
