@@ -115,14 +115,17 @@ fn not_installed() -> Unusable {
 fn need(symbols: &[&str]) -> Result<(), Unusable> {
     // SAFETY: the library could be opened a moment ago. The functions are only looked up, never called by this type.
     let has = |name: &str| unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
-    let missing: Vec<&str> = symbols.iter().copied().filter(|name| !has(name)).collect();
-    match missing[..] {
-        [] => Ok(()),
-        [first, ..] => Err(Unusable {
-            reason: format!("the driver's library lacks {} of the functions needed, such as {first}", missing.len()),
-            remedy: UPDATE.into(),
-        }),
+    match lacking("the driver's library", symbols, has) {
+        None => Ok(()),
+        Some(reason) => Err(Unusable { reason, remedy: UPDATE.into() }),
     }
+}
+
+/// Why a library is not used that has not all the functions needed; `None` for one that has.
+pub(super) fn lacking(library: &str, needed: &[&str], has: impl Fn(&str) -> bool) -> Option<String> {
+    let missing: Vec<&str> = needed.iter().copied().filter(|name| !has(name)).collect();
+    let first = missing.first()?;
+    Some(format!("{library} lacks {} of the functions needed, such as {first}", missing.len()))
 }
 
 fn failed(call: &str, error: sys::CUresult) -> Unusable {

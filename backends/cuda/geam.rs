@@ -13,6 +13,7 @@ use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys::{self, cublasOperation_t as Operation};
 use cudarc::driver::CudaStream;
 
+use super::driver;
 use crate::backend::BackendError;
 use crate::element::Width;
 use crate::problem::{Layout, Problem};
@@ -66,9 +67,7 @@ fn open() -> Option<String> {
     }
     // SAFETY: the library could be opened a moment ago. The functions are only looked up, never called by this type.
     let has = |name: &str| unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
-    let missing: Vec<&str> = CUBLAS_SYMBOLS.into_iter().filter(|name| !has(name)).collect();
-    let first = missing.first()?;
-    Some(format!("cuBLAS lacks {} of the functions needed, such as {first}", missing.len()))
+    driver::lacking("cuBLAS", &CUBLAS_SYMBOLS, has)
 }
 
 fn not_found() -> String {
