@@ -16,14 +16,15 @@ pub struct Group<'a> {
     pub(super) problem: Problem,
     pub(super) cells: Vec<Cell>,
     pace: Pace,
-    /// Those of finding out what `auto` is to run.
+    /// What `auto` is to run, by the index of its cell, and the steps of finding out; none without tuning.
+    questions: Vec<(usize, Question)>,
     tuning_steps: u64,
 }
 
 impl<'a> Group<'a> {
     pub fn new(target: &'a Target<'a>, problem: Problem, plan: &Plan, winners: Option<&Winners>) -> Group<'a> {
         let pace = Pace::new(plan.min_time, plan.rounds);
-        let mut group = Group { target, problem, cells: Vec::new(), pace, tuning_steps: 0 };
+        let mut group = Group { target, problem, cells: Vec::new(), pace, questions: Vec::new(), tuning_steps: 0 };
         for variant in plan.all_variants() {
             let runs = target.backend.choose(variant, &problem);
             // The setting changes our shaders only, not the API's own copy.
@@ -38,7 +39,8 @@ impl<'a> Group<'a> {
             cell.outcome = unsupported(target, cell, &problem);
         }
         if let Some(winners) = winners {
-            group.tuning_steps = group.questions().map(|(_, question)| question.steps(winners)).sum();
+            group.questions = group.open_questions().collect();
+            group.tuning_steps = group.questions.iter().map(|(_, question)| question.steps(winners)).sum();
         }
         group
     }
@@ -83,17 +85,16 @@ impl<'a> Group<'a> {
 
     /// Has what is the fastest run for `auto`, where that can be told.
     fn tune(&mut self, turns: &Turns, winners: &mut Winners, progress: &mut Progress) {
-        let questions: Vec<(usize, Question)> = self.questions().collect();
-        for (index, question) in questions {
+        for (index, question) in &self.questions {
             if let Some(winner) = question.answer(turns, winners, progress) {
-                self.cells[index].runs = winner;
-                self.cells[index].tuned = true;
+                self.cells[*index].runs = winner;
+                self.cells[*index].tuned = true;
             }
         }
     }
 
     /// The index of each cell of `auto` that can run, and the question of what that is to be.
-    fn questions(&self) -> impl Iterator<Item = (usize, Question)> {
+    fn open_questions(&self) -> impl Iterator<Item = (usize, Question)> {
         let open = |(_, cell): &(usize, &Cell)| cell.variant == Variant::Auto && cell.alive();
         let question = |cell: &Cell| Question::new(self.target, &self.problem, cell.bounds_checks);
         self.cells.iter().enumerate().filter(open).map(move |(index, cell)| (index, question(cell)))
