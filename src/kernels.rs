@@ -9,7 +9,7 @@ use crate::problem::{Layout, Problem};
 const PLAIN: Kernel =
     Kernel { geometry: tiled_geometry, grid: along_rows, obstacle: anything, access: tiled_access, libraries: &[] };
 
-pub(crate) const COPY: Kernel = Kernel { geometry: copy_geometry, grid: Grid::of_line, access: copy_access, ..PLAIN };
+pub(crate) const COPY: Kernel = Kernel { geometry: copy_geometry, grid: Grid::of_line, access: vector_access, ..PLAIN };
 pub(crate) const NAIVE: Kernel = Kernel { geometry: naive_geometry, access: naive_access, ..PLAIN };
 pub(crate) const TILED: Kernel = PLAIN;
 pub(crate) const PADDED: Kernel = Kernel { geometry: padded_geometry, access: padded_access, ..PLAIN };
@@ -17,7 +17,7 @@ pub(crate) const SWIZZLED: Kernel = Kernel { access: swizzled_access, ..PLAIN };
 pub(crate) const VECTORIZED: Kernel = Kernel {
     geometry: vectorized_geometry,
     grid: by_shape,
-    access: vectorized_access,
+    access: vector_access,
     libraries: &[Library::Vector, Library::Vectorized],
     ..PLAIN
 };
@@ -44,6 +44,11 @@ fn by_shape(problem: &Problem, geometry: &Geometry) -> Grid {
     Grid::of_tiles(problem, geometry, if short { Order::Across } else { Order::Down })
 }
 
+/// Elements of a vector of 16 bytes.
+const fn vector(width: Width) -> u32 {
+    16 / width.bytes() as u32
+}
+
 /// A geometry without shared memory.
 const fn direct(block_x: u32, block_y: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
     Geometry { block_x, block_y, tile_rows, tile_cols, pitch: 0, tile_element_bytes: 0 }
@@ -51,10 +56,12 @@ const fn direct(block_x: u32, block_y: u32, tile_rows: u32, tile_cols: u32) -> G
 
 fn copy_geometry(width: Width, _: Language) -> Geometry {
     // 256 threads × 16 bytes = 4 KiB a block.
-    direct(256, 1, 1, 256 * 16 / width.bytes() as u32)
+    direct(256, 1, 1, 256 * vector(width))
 }
 
-fn copy_access(_: Width) -> Access {
+/// 16 bytes on both sides. Where there is a tile it is free of conflicts by its swizzle, which has more to it than a
+/// function of the lane.
+fn vector_access(_: Width) -> Access {
     Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
 }
 
@@ -99,11 +106,6 @@ fn transposed_tile(width: Width, threads: u32, tile_rows: u32, tile_cols: u32) -
     Geometry { pitch: tile_cols, tile_element_bytes, ..direct(threads, 1, tile_rows, tile_cols) }
 }
 
-fn vectorized_access(_: Width) -> Access {
-    // Conflict-free by its swizzle, which has more to it than a function of the lane.
-    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
-}
-
 fn tiled_access(width: Width) -> Access {
     tile_access(width, |lane| 32 * lane)
 }
@@ -138,7 +140,7 @@ fn compact_geometry(width: Width, language: Language) -> Geometry {
 pub(crate) const SKINNY_MOST: u64 = 127;
 
 fn skinny_geometry(width: Width, language: Language) -> Geometry {
-    let vector = 16 / width.bytes() as u32;
+    let vector = vector(width);
     // Vectors of a block. With as many banks' worth of gaps, WGSL's fit into 16 KiB, which WebGPU promises everywhere.
     let vectors = match language {
         Language::Cuda => 1024,
@@ -150,51 +152,48 @@ fn skinny_geometry(width: Width, language: Language) -> Geometry {
 }
 
 /// How `skinny` sees a problem.
-struct Skinny {
+pub(crate) struct Skinny {
+    /// Whether the source has its short side along rows.
+    pub(crate) tall: bool,
     short: u64,
     long: u64,
     /// Where rows of the short side lie, and those of the long side, which are as many as the short side is long.
     rows: Layout,
-    lines: Layout,
-    /// Elements from which a line can be moved by whole accesses.
+    pub(crate) lines: Layout,
+    /// Elements of a vector, and those from which a line can be moved by whole accesses.
+    vector: u64,
     unit: u64,
 }
 
 impl Skinny {
-    fn of(problem: &Problem) -> Skinny {
-        let vector = 16 / problem.width().bytes() as u64;
-        let (source, destination) = (problem.source(), problem.destination());
-        if problem.rows() < problem.cols() {
-            Skinny { short: problem.rows(), long: problem.cols(), rows: destination, lines: source, unit: vector }
+    pub(crate) fn of(problem: &Problem) -> Skinny {
+        let vector = vector(problem.width()).into();
+        let (rows, cols) = (problem.rows(), problem.cols());
+        let [source, destination] = problem.kernel_layouts();
+        if rows < cols {
+            Skinny { tall: false, short: rows, long: cols, rows: destination, lines: source, vector, unit: vector }
         } else {
             // Stores want whole sectors of 32 bytes.
-            Skinny { short: problem.cols(), long: problem.rows(), rows: source, lines: destination, unit: 2 * vector }
+            let unit = 2 * vector;
+            Skinny { tall: true, short: cols, long: rows, rows: source, lines: destination, vector, unit }
         }
+    }
+
+    /// Segments of a block, of a vector along the long side each: as many as fit, a power of two.
+    pub(crate) fn segments(&self, geometry: &Geometry) -> u64 {
+        let fit = u64::from(geometry.tile_cols) / self.vector / self.short.max(1);
+        1 << fit.max(4).ilog2()
     }
 }
 
-/// Blocks along the long side. A block moves as many segments, of a vector along the long side each, as fit, a power of
-/// two, without two where lines begin anywhere, since it then needs neighbours' elements, too.
+/// Blocks along the long side. A block moves its segments, without two of them where lines begin anywhere, since it then
+/// needs neighbours' elements, too.
 fn chunks(problem: &Problem, geometry: &Geometry) -> Grid {
-    let vector = 16 / problem.width().bytes() as u64;
     let of = Skinny::of(problem);
-    let segments = segments(&of, problem, geometry);
-    let aligned =
-        of.lines.ld.is_multiple_of(of.unit) && (problem.batch() == 1 || of.lines.stride.is_multiple_of(of.unit));
-    let blocks = of.long.div_ceil(if aligned { segments } else { segments - 2 } * vector);
-    let (across, down) = if problem.rows() < problem.cols() { (blocks, 1) } else { (1, blocks) };
+    let spared = if of.lines.begins_with(of.unit) { 0 } else { 2 };
+    let blocks = of.long.div_ceil((of.segments(geometry) - spared) * of.vector);
+    let (across, down) = if of.tall { (1, blocks) } else { (blocks, 1) };
     Grid { across, down, batch: problem.batch(), order: Order::Across }
-}
-
-fn segments(of: &Skinny, problem: &Problem, geometry: &Geometry) -> u64 {
-    let vector = 16 / problem.width().bytes() as u64;
-    let fit = u64::from(geometry.tile_cols) / vector / of.short.max(1);
-    1 << fit.max(4).ilog2()
-}
-
-/// Segments of a block of `skinny`.
-pub(crate) fn skinny_segments(problem: &Problem, language: Language) -> u64 {
-    segments(&Skinny::of(problem), problem, &skinny_geometry(problem.width(), language))
 }
 
 fn not_skinny(problem: &Problem) -> Option<String> {
@@ -212,7 +211,7 @@ fn not_skinny(problem: &Problem) -> Option<String> {
 
 /// A row of the tile lies in `span` vectors, wherever it begins.
 fn gather_geometry(width: Width, language: Language) -> Geometry {
-    let vector = 16 / width.bytes() as u32;
+    let vector = vector(width);
     let (threads, tile_rows, span) = match (width, language) {
         (Width::W1, Language::Cuda) => (256, 128, 8),
         (Width::W2 | Width::W4, Language::Cuda) => (256, 64, 16),

@@ -6,10 +6,9 @@
 
 use crate::backend::Support;
 use crate::device::Api;
-use crate::element::Width;
 use crate::kernel::{Grid, Language};
-use crate::kernels;
-use crate::problem::{Layout, Problem};
+use crate::kernels::Skinny;
+use crate::problem::Problem;
 use crate::variant::Variant;
 
 /// A variant and what it should reach.
@@ -120,21 +119,15 @@ impl Shares {
     }
 
     fn of(&self, problem: &Problem) -> f64 {
-        let by_width =
-            match (begins_whole(problem, problem.source(), 16), begins_whole(problem, problem.destination(), 16)) {
-                (true, true) => &self.aligned,
-                (false, true) => &self.source,
-                (true, false) => &self.destination,
-                (false, false) => &self.both,
-            };
-        by_width[Width::ALL.iter().position(|&width| width == problem.width()).unwrap_or(0)]
+        let vector = 16 / problem.width().bytes() as u64;
+        let by_width = match problem.kernel_layouts().map(|layout| layout.begins_with(vector)) {
+            [true, true] => &self.aligned,
+            [false, true] => &self.source,
+            [true, false] => &self.destination,
+            [false, false] => &self.both,
+        };
+        by_width[problem.width() as usize]
     }
-}
-
-/// Whether all rows of a side begin with a whole unit of so many bytes.
-fn begins_whole(problem: &Problem, layout: Layout, bytes: u64) -> bool {
-    let whole = |elements: u64| elements.is_multiple_of(bytes / problem.width().bytes() as u64);
-    whole(layout.ld) && (problem.batch() == 1 || whole(layout.stride))
 }
 
 /// What a variant should reach; `None` for what is no candidate.
@@ -182,16 +175,16 @@ fn skinny(problem: &Problem, language: Language) -> Option<f64> {
     if (kernel.obstacle)(problem).is_some() {
         return None;
     }
-    let stored = kernels::skinny_segments(problem, language) * 16;
-    let tall = problem.rows() >= problem.cols();
-    let lines = if tall { problem.destination() } else { problem.source() };
+    let of = Skinny::of(problem);
+    let stored = of.segments(&(kernel.geometry)(problem.width(), language)) * 16;
     let share = match stored {
-        _ if !tall => 0.965,
+        _ if !of.tall => 0.965,
         512.. => 0.965,
         256.. => 0.945,
         _ => 0.89,
     };
-    Some(if begins_whole(problem, lines, 32) { share } else { 0.95 * share })
+    let sector = 32 / problem.width().bytes() as u64;
+    Some(if of.lines.begins_with(sector) { share } else { 0.95 * share })
 }
 
 #[cfg(test)]

@@ -134,6 +134,13 @@ impl Problem {
         self.destination
     }
 
+    /// The layouts of source and destination as kernels take them: a single matrix has a stride of 0, which is aligned to
+    /// everything, since nothing depends on it.
+    pub(crate) fn kernel_layouts(&self) -> [Layout; 2] {
+        let single = self.batch == 1;
+        [self.source, self.destination].map(|layout| if single { Layout { stride: 0, ..layout } } else { layout })
+    }
+
     /// Whether there is no gap on either side.
     pub fn is_packed(&self) -> bool {
         self.source == Layout::packed(self.rows, self.cols) && self.destination == Layout::packed(self.cols, self.rows)

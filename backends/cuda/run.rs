@@ -16,7 +16,6 @@ use super::open::Function;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
 use crate::kernel::{Language, Order};
-use crate::problem::Layout;
 use crate::timing::{DeviceTime, HostTime, Timing};
 use crate::variant::{Moves, Variant};
 
@@ -177,9 +176,7 @@ impl Kernel {
             Moves::Copy => (1, problem.elements()),
             Moves::Transpose => (problem.rows(), problem.cols()),
         };
-        // A single matrix has no stride to be aligned.
-        let lies = |layout: Layout| if problem.batch() == 1 { Layout { stride: 0, ..layout } } else { layout };
-        let (source, destination) = (lies(problem.source()), lies(problem.destination()));
+        let [source, destination] = problem.kernel_layouts();
         Ok(Kernel {
             function: workspace.opened.function(variant, problem.width())?,
             blocks: small(grid.blocks())?,

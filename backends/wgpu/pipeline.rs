@@ -11,7 +11,7 @@ use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
 use crate::kernel::{Grid, Order};
-use crate::problem::{Layout, Problem};
+use crate::problem::Problem;
 use crate::source;
 use crate::variant::{Moves, Variant};
 
@@ -43,8 +43,7 @@ impl Params {
             Moves::Copy => [problem.copied_bytes(); 2],
             Moves::Transpose => [problem.source_bytes(), problem.destination_bytes()],
         };
-        let (source, destination) = (problem.source(), problem.destination());
-        let stride = |layout: Layout| if problem.batch() == 1 { 0 } else { layout.stride };
+        let [source, destination] = problem.kernel_layouts();
         let fit = |value: u64| u32::try_from(value).ok();
         Some(Params {
             rows: fit(problem.rows())?,
@@ -52,8 +51,8 @@ impl Params {
             batch: fit(problem.batch())?,
             src_ld: fit(source.ld)?,
             dst_ld: fit(destination.ld)?,
-            src_stride: fit(stride(source))?,
-            dst_stride: fit(stride(destination))?,
+            src_stride: fit(source.stride)?,
+            dst_stride: fit(destination.stride)?,
             across: fit(grid.across)?,
             down: fit(grid.down)?,
             blocks: fit(grid.blocks())?,

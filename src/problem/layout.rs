@@ -46,6 +46,11 @@ impl Layout {
         }
     }
 
+    /// Whether every row begins with a whole unit of so many elements, as the first one does.
+    pub(crate) fn begins_with(self, unit: u64) -> bool {
+        self.ld.is_multiple_of(unit) && self.stride.is_multiple_of(unit)
+    }
+
     /// Elements from the first to the last of one matrix.
     pub(super) fn span(self, rows: u64, cols: u64) -> Option<u64> {
         self.ld.checked_mul(rows - 1)?.checked_add(cols)
