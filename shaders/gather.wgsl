@@ -105,8 +105,7 @@ fn main(
     if (corner.y == 0u || left < TILE_ROWS + SECTOR + LANES) && local.x < cols {
         let begin = destination_index(corner + vec3(local.x, 0u, 0u));
         let head = select(0u, (0u - begin) % unit, ragged);
-        let first = select((begin + head) / LANES, first_vector(begin, corner.x + local.x), corner.y == 0u);
-        store_ends(begin, left, head, UNITS, first);
+        store_ends(begin, corner.x + local.x, corner.y == 0u, left, head, UNITS);
     }
 }
 

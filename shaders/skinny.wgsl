@@ -179,8 +179,7 @@ fn store_lines(c: Chunk, thread: u32) {
     if (c.begin == 0u || c.left < c.advance + SECTOR + LANES) && thread < c.side {
         let begin = c.lines + thread * c.line_ld;
         let head = head_of(begin, c.aligned);
-        let first = select((begin + head) / LANES, first_vector(begin, thread), c.begin == 0u);
-        store_ends(begin, c.left, head, count, first);
+        store_ends(begin, thread, c.begin == 0u, c.left, head, count);
     }
 }
 
@@ -210,7 +209,6 @@ fn store_contiguous(c: Chunk, thread: u32) {
         destination[(c.contiguous + element) / LANES] = gathered(Walk(at, step, edge, WIDTH - edge, 0u, c.swizzle));
     }
     if thread == 0u {
-        let first = select((c.contiguous + head) / LANES, first_vector(c.contiguous, 0u), c.begin == 0u);
-        store_ends(c.contiguous, elements, head, CHUNK, first);
+        store_ends(c.contiguous, 0u, c.begin == 0u, elements, head, CHUNK);
     }
 }

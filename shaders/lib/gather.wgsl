@@ -68,19 +68,16 @@ fn put_some(place: vec4<u32>, vectors: Block, wanted: vec4<bool>, swizzle: Swizz
     }
 }
 
-// The first vector that belongs to the destination row of this column, which begins at this index.
-fn first_vector(begin: u32, col: u32) -> u32 {
-    return (begin + select(LANES - 1u, 0u, lead(begin, col, LANES) > 0u)) / LANES;
-}
-
 // Stores those vectors of a piece of a destination row that the tile may not have as a whole. The piece begins at
-// `begin`, where its row has `length` elements to go; of its vectors, `count` at the most are gathered, the first one
-// `head` elements further on. What it has before them begins with the vector `first`.
-fn store_ends(begin: u32, length: u32, head: u32, count: u32, first: u32) {
+// `begin`, in this column of the source, where its row has `length` elements to go, and `starts` says whether the row
+// begins there. Of its vectors, `count` at the most are gathered, the first one `head` elements further on.
+fn store_ends(begin: u32, col: u32, starts: bool, length: u32, head: u32, count: u32) {
     let gathered = (begin + head) / LANES;
     let end = begin + length;
+    // The first vector that belongs to the row. Of a piece further on, all before those gathered are another block's.
+    let own = (begin + select(LANES - 1u, 0u, lead(begin, col, LANES) > 0u)) / LANES;
     // At most two.
-    for (var number = first; number < min(gathered, (end + LANES - 1u) / LANES); number++) {
+    for (var number = select(gathered, own, starts); number < min(gathered, (end + LANES - 1u) / LANES); number++) {
         collect(number);
     }
     let last = end / LANES;
