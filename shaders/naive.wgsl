@@ -51,13 +51,7 @@ fn main(
 fn write(cell: vec3<u32>, index: u32) {
     var word = Word();
     for (var lane = 0u; lane < PER_WORD; lane++) {
-        let found = settle(cell + vec3(0u, lane, 0u));
-        if exists(found) {
-            let at = source_index(found);
-            word |= place(element(source[at / PER_WORD], at), lane);
-        } else {
-            word |= place(element(destination[index / PER_WORD], lane), lane);
-        }
+        word |= place(elsewhere(cell + vec3(0u, lane, 0u), index + lane), lane);
     }
     destination[index / PER_WORD] = word;
 }

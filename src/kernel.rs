@@ -159,9 +159,13 @@ pub struct TileAccess {
 }
 
 /// WGSL that some kernels share. Each is `shaders/lib/NAME.wgsl`, where elements of all widths have something in
-/// common, and `NAME_packed.wgsl` and `NAME_whole.wgsl`, for elements of which a word holds several and others.
+/// common, and `NAME_packed.wgsl` and `NAME_whole.wgsl`, where those of which a word holds several differ from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
+    /// Source and destination as arrays of words.
+    Word,
+    /// A tile of single elements, in and out of which they go one by one: the kernel itself, but for their places.
+    Tile,
     /// Source and destination as arrays of 16-byte vectors.
     Vector,
     /// Elements exchanged in registers.

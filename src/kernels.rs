@@ -6,11 +6,18 @@ use crate::kernel::{Access, Geometry, Grid, Kernel, Language, Library, Order, Ti
 use crate::problem::{Layout, Problem};
 
 /// What most kernels have in common.
-const PLAIN: Kernel =
-    Kernel { geometry: tiled_geometry, grid: along_rows, obstacle: anything, access: tiled_access, libraries: &[] };
+const PLAIN: Kernel = Kernel {
+    geometry: tiled_geometry,
+    grid: along_rows,
+    obstacle: anything,
+    access: tiled_access,
+    libraries: &[Library::Word, Library::Tile],
+};
 
-pub(crate) const COPY: Kernel = Kernel { geometry: copy_geometry, grid: Grid::of_line, access: vector_access, ..PLAIN };
-pub(crate) const NAIVE: Kernel = Kernel { geometry: naive_geometry, access: naive_access, ..PLAIN };
+pub(crate) const COPY: Kernel =
+    Kernel { geometry: copy_geometry, grid: Grid::of_line, access: vector_access, libraries: &[], ..PLAIN };
+pub(crate) const NAIVE: Kernel =
+    Kernel { geometry: naive_geometry, access: naive_access, libraries: &[Library::Word], ..PLAIN };
 pub(crate) const TILED: Kernel = PLAIN;
 pub(crate) const PADDED: Kernel = Kernel { geometry: padded_geometry, access: padded_access, ..PLAIN };
 pub(crate) const SWIZZLED: Kernel = Kernel { access: swizzled_access, ..PLAIN };

@@ -20,6 +20,8 @@ macro_rules! helpers {
 impl Library {
     fn wgsl(self, packed: bool) -> [&'static str; 2] {
         match self {
+            Library::Word => [include_str!("../shaders/lib/word.wgsl"), ""],
+            Library::Tile => [include_str!("../shaders/lib/tile.wgsl"), ""],
             Library::Vector => [include_str!("../shaders/lib/vector.wgsl"), helpers!(packed, "vector_")],
             Library::Vectorized => ["", helpers!(packed, "vectorized_")],
             Library::Gather => [include_str!("../shaders/lib/gather.wgsl"), helpers!(packed, "gather_")],
