@@ -99,7 +99,9 @@ __device__ __forceinline__ void load(
 }
 
 // Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more
-// than the tile has; a destination row's first vector begins at the first of `align` elements.
+// than the tile has; a destination row's first vector begins at the first of `align` elements. With GAPS a vector's
+// elements may lie on both sides of a gap.
+template <bool GAPS>
 __device__ __forceinline__ void store_vectors(
     Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
     const unsigned int lane = threadIdx.x % 32;
@@ -118,41 +120,13 @@ __device__ __forceinline__ void store_vectors(
             Unit units[VECTOR];
 #pragma unroll
             for (unsigned int k = 0; k < VECTOR; k++) {
-                from += k > 0 && k == turn ? in.gap : 0;
+                if (GAPS) {
+                    from += k > 0 && k == turn ? in.gap : 0;
+                }
                 units[k] = *from;
                 from += in.pitch;
             }
             store(to + row, pack(units));
-        }
-    }
-}
-
-// Stores the elements before the vectors, where the destination rows begin, and after them, where they end.
-__device__ __forceinline__ void store_ends(
-    Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
-    const Unit* const from = reinterpret_cast<const Unit*>(shared);
-    if (tile.row == 0) {
-#pragma unroll 1
-        for (unsigned int item = threadIdx.x; item < tile.cols * align; item += BLOCK_X) {
-            const unsigned int col = item / align;
-            const unsigned int row = item % align;
-            const Index to = tile.to + col * ld;
-            if (row < ((0 - to) & (align - 1)) && row < left) {
-                dst[to + row] = from[position(in, row) + col];
-            }
-        }
-    }
-    if (left < TILE_ROWS + align) {
-#pragma unroll 1
-        for (unsigned int item = threadIdx.x; item < tile.cols * VECTOR; item += BLOCK_X) {
-            const unsigned int col = item / VECTOR;
-            const Index to = tile.to + col * ld;
-            const unsigned int head = (0 - to) & (align - 1);
-            const unsigned int tail = (left - head) % VECTOR;
-            if (head <= left && left <= TILE_ROWS + head && item % VECTOR < tail) {
-                const unsigned int row = left - tail + item % VECTOR;
-                dst[to + row] = from[position(in, row) + col];
-            }
         }
     }
 }
@@ -177,6 +151,14 @@ extern "C" __global__ void BOUNDS gather(
     const unsigned int taken = left < wanted ? left : wanted;
     load(src, m.src_ld, tile, in, taken, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
     __syncthreads();
-    store_vectors(dst, m.dst_ld, tile, in, left, align);
-    store_ends(dst, m.dst_ld, tile, in, left, align);
+    // The same way for all threads.
+    if (in.gap != 0 && align > 1) {
+        store_vectors<true>(dst, m.dst_ld, tile, in, left, align);
+    } else {
+        store_vectors<false>(dst, m.dst_ld, tile, in, left, align);
+    }
+    const auto element = [&](unsigned int col, unsigned int row) {
+        return reinterpret_cast<const Unit*>(shared)[position(in, row) + col];
+    };
+    store_ends(dst, m.dst_ld, tile, left, align, element, element);
 }

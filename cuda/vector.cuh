@@ -52,3 +52,58 @@ __device__ __forceinline__ void store(Unit* to, const uint4& vector) {
                  :
                  : "l"(to), "r"(vector.x), "r"(vector.y), "r"(vector.z), "r"(vector.w));
 }
+
+// The vector that begins at element `shift` of two neighbouring vectors.
+__device__ __forceinline__ uint4 funnel(const uint4& low, const uint4& high, unsigned int shift) {
+    const unsigned int bytes = shift * WIDTH;
+    unsigned int words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+    for (unsigned int i = 0; i < 6; i++) {
+        words[i] = WIDTH <= 8 && (bytes & 8) != 0 ? words[i + 2] : words[i];
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < 5; i++) {
+        words[i] = WIDTH <= 4 && (bytes & 4) != 0 ? words[i + 1] : words[i];
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < 4; i++) {
+        // Takes the shift modulo 32 bits.
+        words[i] = WIDTH < 4 ? __funnelshift_r(words[i], words[i + 1], 8 * bytes) : words[i];
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Stores the elements of a tile's destination rows before their vectors, where a row begins, and after them, where it
+// ends, one by one. A row's first vector begins at the first of `align` elements, 1, VECTOR or SECTOR, that lie in it;
+// `left` says how many there are from the tile's first source row to the matrix's end, or more than the tile has.
+// `element` tells the element of a column and a row of the tile, and `past` that of a row that may lie beyond it.
+template <typename First, typename Last>
+__device__ __forceinline__ void store_ends(
+    Unit* __restrict__ dst, Index ld, const Place& tile, unsigned int left, unsigned int align, First element,
+    Last past) {
+    static_assert(BLOCK_X % SECTOR == 0, "a thread keeps its place in the rows");
+    // Where rows begin modulo a sector, for which 32 bits do.
+    const unsigned int begin = static_cast<unsigned int>(tile.to);
+    const unsigned int step = static_cast<unsigned int>(ld);
+    if (tile.row == 0 && align > 1) {
+        const unsigned int row = threadIdx.x % SECTOR;
+#pragma unroll 1
+        for (unsigned int col = threadIdx.x / SECTOR; col < tile.cols; col += BLOCK_X / SECTOR) {
+            const unsigned int head = (0 - (begin + col * step)) & (align - 1);
+            if (row < head && row < left) {
+                dst[tile.to + col * ld + row] = element(col, row);
+            }
+        }
+    }
+    if (left < TILE_ROWS + align) {
+#pragma unroll 1
+        for (unsigned int col = threadIdx.x / VECTOR; col < tile.cols; col += BLOCK_X / VECTOR) {
+            const unsigned int head = (0 - (begin + col * step)) & (align - 1);
+            const unsigned int tail = (left - head) % VECTOR;
+            if (head <= left && left <= TILE_ROWS + head && threadIdx.x % VECTOR < tail) {
+                const unsigned int row = left - tail + threadIdx.x % VECTOR;
+                dst[tile.to + col * ld + row] = past(col, row);
+            }
+        }
+    }
+}

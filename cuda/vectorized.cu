@@ -120,108 +120,109 @@ __device__ __forceinline__ Piece piece(const Loaded& loaded, unsigned int col) {
 #endif
 }
 
-// Puts into the tile what a thread has loaded.
-__device__ __forceinline__ void put(const Loaded (&loaded)[LOADS]) {
-#pragma unroll
-    for (unsigned int step = 0; step < LOADS; step++) {
-        const Spot at = spot(step);
-#pragma unroll
-        for (unsigned int col = 0; col < VECTOR; col++) {
-            *piece_at(at.col + col, at.row) = piece(loaded[step], col);
-        }
-    }
+// The piece whose first `count` elements, of GROUP at the most, are those of `below`.
+__device__ __forceinline__ Piece merge(const Piece& own, const Piece& below, int count) {
+#if WIDTH < 4
+    const int bits = 8 * WIDTH * (count < 0 ? 0 : count > static_cast<int>(GROUP) ? GROUP : count);
+    const unsigned int mask = static_cast<unsigned int>((1ull << bits) - 1);
+    return (own & ~mask) | (below & mask);
+#elif WIDTH == 4
+    return make_uint4(
+        count > 0 ? below.x : own.x, count > 1 ? below.y : own.y, count > 2 ? below.z : own.z,
+        count > 3 ? below.w : own.w);
+#elif WIDTH == 8
+    return make_uint4(
+        count > 0 ? below.x : own.x, count > 0 ? below.y : own.y, count > 1 ? below.z : own.z,
+        count > 1 ? below.w : own.w);
+#else
+    return count > 0 ? below : own;
+#endif
 }
 
-// The vector that begins at element `shift` of two neighbouring vectors.
-__device__ __forceinline__ uint4 funnel(const uint4& low, const uint4& high, unsigned int shift) {
-    const unsigned int bytes = shift * WIDTH;
-    unsigned int words[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-    for (unsigned int i = 0; i < 6; i++) {
-        words[i] = WIDTH <= 8 && (bytes & 8) != 0 ? words[i + 2] : words[i];
-    }
-#pragma unroll
-    for (unsigned int i = 0; i < 5; i++) {
-        words[i] = WIDTH <= 4 && (bytes & 4) != 0 ? words[i + 1] : words[i];
-    }
-#pragma unroll
-    for (unsigned int i = 0; i < 4; i++) {
-        // Takes the shift modulo 32 bits.
-        words[i] = WIDTH < 4 ? __funnelshift_r(words[i], words[i + 1], 8 * bytes) : words[i];
-    }
-    return make_uint4(words[0], words[1], words[2], words[3]);
+// Elements of a destination row before its first sector.
+__device__ __forceinline__ unsigned int head_of(Index to) {
+    return static_cast<unsigned int>(0 - to) % SECTOR;
 }
 
-// Loads a whole tile whose source rows are aligned.
-__device__ __forceinline__ void load_whole(const Unit* __restrict__ src, Index ld, const Place& tile) {
-    Loaded loaded[LOADS];
-#pragma unroll
-    for (unsigned int step = 0; step < LOADS; step++) {
-        const Spot at = spot(step);
-        const Unit* from = src + tile.from + at.row * ld + at.col;
-#pragma unroll
-        for (unsigned int k = 0; k < GROUP; k++) {
-            loaded[step].row[k] = *reinterpret_cast<const uint4*>(from);
-            from += ld;
-        }
-    }
-    put(loaded);
-}
-
-// Loads a tile whose source rows begin anywhere, each vector from the two aligned ones that hold it. Every thread
-// loads, and what is not wanted from where it harms nobody: that costs less than asking each time. With NEAR_END no
-// vector after `last` is touched; without, there must be none to touch.
-template <bool NEAR_END>
-__device__ __forceinline__ void load_shifted(const Unit* __restrict__ src, Index ld, const Place& tile, Index last) {
+// Loads a tile and puts it into shared memory: all loads before the first use of one, for the compiler moves none
+// forward. With SHIFTED source rows begin anywhere, and a vector comes from the two aligned ones that hold it; every
+// thread loads, and what is not wanted from where it harms nobody: that costs less than asking each time. With NEAR_END
+// no vector after `last` is touched; without, there must be none to touch. With BELOW, elements before the first sector
+// of a destination row are replaced by those of the tile below, as in `wrap`.
+template <bool SHIFTED, bool NEAR_END, bool BELOW>
+__device__ __forceinline__ void load(
+    const Unit* __restrict__ src, const Matrices& m, const Place& tile, Index last) {
     const uint4* const vectors = reinterpret_cast<const uint4*>(src);
-    Loaded loaded[LOADS];
+    constexpr unsigned int ALL = LOADS + (BELOW ? 1 : 0);
+    const auto start = [&](unsigned int step) {
+        const Spot at = spot(step < LOADS ? step : 0);
+        const unsigned int row = at.row + (step < LOADS ? 0 : TILE_ROWS);
+        return tile.from + row * m.src_ld + (!SHIFTED || at.col < tile.cols ? at.col : 0);
+    };
+    Loaded loaded[ALL];
 #pragma unroll
-    for (unsigned int step = 0; step < LOADS; step++) {
-        const Spot at = spot(step);
-        Index from = tile.from + at.row * ld + (at.col < tile.cols ? at.col : 0);
+    for (unsigned int step = 0; step < ALL; step++) {
+        Index from = start(step);
 #pragma unroll
         for (unsigned int k = 0; k < GROUP; k++) {
-            const Index first = from / VECTOR;
-            loaded[step].row[k] = vectors[NEAR_END && first > last ? last : first];
-            from += ld;
+            const Index at = from / VECTOR;
+            loaded[step].row[k] = vectors[NEAR_END && at > last ? last : at];
+            from += m.src_ld;
         }
     }
     // After all first vectors the second ones, which are neighbours' first ones mostly, and found in L1.
 #pragma unroll
-    for (unsigned int step = 0; step < LOADS && VECTOR > 1; step++) {
-        const Spot at = spot(step);
-        Index from = tile.from + at.row * ld + (at.col < tile.cols ? at.col : 0);
+    for (unsigned int step = 0; step < ALL && SHIFTED && VECTOR > 1; step++) {
+        Index from = start(step);
 #pragma unroll
         for (unsigned int k = 0; k < GROUP; k++) {
-            const Index first = from / VECTOR;
-            const uint4 second = vectors[NEAR_END && first >= last ? last : first + 1];
+            const Index at = from / VECTOR;
+            const uint4 second = vectors[NEAR_END && at >= last ? last : at + 1];
             loaded[step].row[k] = funnel(loaded[step].row[k], second, from % VECTOR);
-            from += ld;
+            from += m.src_ld;
         }
     }
-    put(loaded);
+#pragma unroll
+    for (unsigned int step = 0; step < LOADS; step++) {
+        const Spot at = spot(step);
+#pragma unroll
+        for (unsigned int i = 0; i < VECTOR; i++) {
+            Piece* const into = piece_at(at.col + i, at.row);
+            Piece own = piece(loaded[step], i);
+            if (BELOW && step == 0) {
+                const unsigned int head = head_of(tile.to + (at.col + i) * m.dst_ld);
+                own = merge(own, piece(loaded[LOADS], i), static_cast<int>(head - at.row));
+            }
+            *into = own;
+        }
+    }
 }
 
-// Loads a tile that may be cut off by the matrix's edges, and whose source rows begin anywhere. The vector that begins
-// at `end` would reach beyond the matrix.
-__device__ __forceinline__ void load_any(const Unit* __restrict__ src, Index ld, const Place& tile, Index end) {
-    // All branches go the same way for all threads.
-    if (tile.from + (TILE_ROWS - 1) * ld + TILE_COLS + VECTOR <= end) {
-        load_shifted<false>(src, ld, tile, 0);
-    } else if (end != 0) {
-        load_shifted<true>(src, ld, tile, end / VECTOR - 1);
-    }
-    // The elements from `end` on, of which a row has fewer than VECTOR, and only its last ones.
-    if (tile.from + (tile.rows - 1) * ld + tile.cols > end) {
-        __syncthreads();
+// Loads the elements from the matrix's last whole vector on, of which a row has fewer than VECTOR, and only its last
+// ones.
+__device__ __forceinline__ void load_rest(
+    const Unit* __restrict__ src, const Matrices& m, const Place& tile, Index end) {
 #pragma unroll 1
-        for (unsigned int item = threadIdx.x; item < tile.rows * VECTOR; item += BLOCK_X) {
-            const unsigned int row = item / VECTOR;
-            const unsigned int col = tile.cols - 1 - item % VECTOR;
-            const Index from = tile.from + row * ld + col;
-            if (item % VECTOR < tile.cols && from >= end) {
-                *element_at(col, row) = src[from];
-            }
+    for (unsigned int item = threadIdx.x; item < tile.rows * VECTOR; item += BLOCK_X) {
+        const unsigned int row = item / VECTOR;
+        const unsigned int col = tile.cols - 1 - item % VECTOR;
+        const Index from = tile.from + row * m.src_ld + col;
+        if (item % VECTOR < tile.cols && from >= end) {
+            *element_at(col, row) = src[from];
+        }
+    }
+}
+
+// Replaces, in each column, the elements before the first sector of the destination by as many from below the tile, as
+// far as the matrix has them: `below` rows. So a column goes on at its own beginning.
+__device__ __forceinline__ void wrap(
+    const Unit* __restrict__ src, const Matrices& m, const Place& tile, unsigned int below) {
+#pragma unroll 4
+    for (unsigned int item = threadIdx.x; item < SECTOR * TILE_COLS; item += BLOCK_X) {
+        const unsigned int col = item % TILE_COLS;
+        const unsigned int row = item / TILE_COLS;
+        if (col < tile.cols && row < head_of(tile.to + col * m.dst_ld) && row < below) {
+            *element_at(col, row) = src[tile.from + (TILE_ROWS + row) * m.src_ld + col];
         }
     }
 }
@@ -238,68 +239,6 @@ __device__ __forceinline__ void store_whole(Unit* __restrict__ dst, Index ld, co
     }
 }
 
-// Elements that `wrap` replaces at a time, and the words that hold them.
-#if WIDTH == 1
-constexpr unsigned int PART = 16;
-typedef uint4 Words;
-#else
-constexpr unsigned int PART = 4;
-typedef uint2 Words;
-#endif
-
-// Replaces, in each column, the elements before the first sector of the destination by as many from below the tile, as
-// far as the matrix has them: `below` rows. So a column goes on at its own beginning.
-__device__ __forceinline__ void wrap(
-    const Unit* __restrict__ src, const Matrices& m, const Place& tile, unsigned int below) {
-    // Neighbouring threads take neighbouring columns, each a vector of its own.
-#pragma unroll 1
-    for (unsigned int item = threadIdx.x; item < TILE_COLS * (SECTOR / VECTOR); item += BLOCK_X) {
-        const unsigned int col = item % TILE_COLS;
-        const unsigned int unit = item / TILE_COLS;
-        const unsigned int head = (0 - (tile.to + col * m.dst_ld)) % SECTOR;
-        const unsigned int end = col >= tile.cols ? 0 : head < below ? head : below;
-        const unsigned int row = unit * VECTOR;
-        if (row >= end) {
-            continue;
-        }
-        const Unit* from = src + tile.from + (TILE_ROWS + row) * m.src_ld + col;
-#if WIDTH < 4
-        // As many elements at a time as there are registers for.
-#pragma unroll 1
-        for (unsigned int part = row; part < row + VECTOR; part += PART) {
-            unsigned int loaded[PART];
-#pragma unroll
-            for (unsigned int k = 0; k < PART; k++) {
-                loaded[k] = part + k < end ? *from : 0;
-                from += m.src_ld;
-            }
-            Words* const into = reinterpret_cast<Words*>(element_at(col, part));
-            Words words = *into;
-#pragma unroll
-            for (unsigned int k = 0; k < PART; k++) {
-                unsigned int& word = reinterpret_cast<unsigned int*>(&words)[k * WIDTH / 4];
-                // The word with this element replaced.
-                const unsigned int bytes = WIDTH == 2   ? (k % 2 == 0 ? 0x3254 : 0x5410)
-                                           : k % 4 == 0 ? 0x3214
-                                           : k % 4 == 1 ? 0x3240
-                                           : k % 4 == 2 ? 0x3410
-                                                        : 0x4210;
-                word = part + k < end ? __byte_perm(word, loaded[k], bytes) : word;
-            }
-            *into = words;
-        }
-#else
-#pragma unroll
-        for (unsigned int k = 0; k < VECTOR; k++) {
-            if (row + k < end) {
-                *element_at(col, row + k) = *from;
-            }
-            from += m.src_ld;
-        }
-#endif
-    }
-}
-
 // Stores a tile that may be cut off by the matrix's edges, and whose destination rows begin anywhere. `left` says how
 // many rows there are from the tile's first one to the matrix's end. With `sectors` it stores the sectors that begin in
 // it; otherwise, where destination rows are aligned or in one tile from end to end, the vectors inside it. All branches
@@ -309,29 +248,7 @@ __device__ __forceinline__ void store_any(
     bool sectors) {
     const unsigned int align = sectors ? SECTOR : VECTOR;
 
-    // The elements before the first sector, or vector.
-    if (tile.row == 0) {
-#pragma unroll 1
-        for (unsigned int item = threadIdx.x; item < tile.cols * SECTOR; item += BLOCK_X) {
-            const unsigned int col = item / SECTOR;
-            const unsigned int row = item % SECTOR;
-            const Index to = tile.to + col * m.dst_ld;
-            if (row < ((0 - to) & (align - 1)) && row < tile.rows) {
-                dst[to + row] = *element_at(col, row);
-            }
-        }
-    }
-
-    if (sectors && left > TILE_ROWS) {
-        const unsigned int below = left - TILE_ROWS;
-        if (tile.row == 0) {
-            __syncthreads();
-        }
-        wrap(src, m, tile, below < SECTOR ? below : SECTOR);
-        __syncthreads();
-    }
-
-    // The vectors from there on, up to the end of the last sector or of the destination row.
+    // Up to the end of the last sector or of the destination row.
     uint4* const vectors = reinterpret_cast<uint4*>(dst);
     const unsigned int unit = threadIdx.x % UNITS;
 #pragma unroll
@@ -348,20 +265,10 @@ __device__ __forceinline__ void store_any(
         }
     }
 
-    // The elements after these, where the destination row ends.
-    if (left < TILE_ROWS + align) {
-#pragma unroll 1
-        for (unsigned int item = threadIdx.x; item < tile.cols * VECTOR; item += BLOCK_X) {
-            const unsigned int col = item / VECTOR;
-            const Index to = tile.to + col * m.dst_ld;
-            const unsigned int head = (0 - to) & (align - 1);
-            const unsigned int tail = (left - head) % VECTOR;
-            if (head <= left && left <= TILE_ROWS + head && item % VECTOR < tail) {
-                const unsigned int row = left - tail + item % VECTOR;
-                dst[to + row] = *element_at(col, row % TILE_ROWS);
-            }
-        }
-    }
+    // Before its first sector the tile may have elements of the tile below.
+    const auto element = [&](unsigned int col, unsigned int row) { return src[tile.from + row * m.src_ld + col]; };
+    const auto past = [&](unsigned int col, unsigned int row) { return *element_at(col, row % TILE_ROWS); };
+    store_ends(dst, m.dst_ld, tile, left, align, element, past);
 }
 
 // The bound keeps a thread to 40 registers for 1536 threads to share a multiprocessor, which are enough but for
@@ -369,20 +276,37 @@ __device__ __forceinline__ void store_any(
 extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536) / BLOCK_X) vectorized(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     const Place tile = locate(m);
-    const Index below = m.rows - tile.row;
-    const unsigned int left = below < 4 * TILE_ROWS ? below : 4 * TILE_ROWS;
-    // All branches go the same way for all threads.
-    const bool whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS;
-    if (whole && (m.src_ld | m.src_stride) % VECTOR == 0) {
-        load_whole(src, m.src_ld, tile);
-    } else {
-        load_any(src, m.src_ld, tile, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
+    const Index rows = m.rows - tile.row;
+    const unsigned int left = rows < 4 * TILE_ROWS ? rows : 4 * TILE_ROWS;
+    // The vector that begins at `end` would reach beyond the matrix.
+    const Index end = (tile.from + (rows - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR;
+    // All branches go the same way for all threads, or for all of a warp.
+    const bool aligned = (m.dst_ld | m.dst_stride) % VECTOR == 0;
+    const bool sectors = !aligned && m.rows > TILE_ROWS;
+    const unsigned int below = sectors ? left - tile.rows : 0;
+    const bool whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS && (below == 0 || below >= SECTOR);
+    const bool as_they_are = whole && (m.src_ld | m.src_stride) % VECTOR == 0;
+    if (as_they_are && below > 0 && spot(0).row < SECTOR) {
+        load<false, false, true>(src, m, tile, 0);
+    } else if (as_they_are) {
+        load<false, false, false>(src, m, tile, 0);
+    } else if (tile.from + (TILE_ROWS - 1) * m.src_ld + TILE_COLS + VECTOR <= end) {
+        load<true, false, false>(src, m, tile, 0);
+    } else if (end != 0) {
+        load<true, true, false>(src, m, tile, end / VECTOR - 1);
+    }
+    if (tile.from + (tile.rows - 1) * m.src_ld + tile.cols > end) {
+        __syncthreads();
+        load_rest(src, m, tile, end);
     }
     __syncthreads();
-    const bool aligned = (m.dst_ld | m.dst_stride) % VECTOR == 0;
-    if (whole && aligned) {
+    if (below > 0 && !as_they_are) {
+        wrap(src, m, tile, below);
+        __syncthreads();
+    }
+    if (aligned && tile.rows == TILE_ROWS && tile.cols == TILE_COLS) {
         store_whole(dst, m.dst_ld, tile);
     } else {
-        store_any(src, dst, m, tile, left, !aligned && m.rows > TILE_ROWS);
+        store_any(src, dst, m, tile, left, sectors);
     }
 }

@@ -172,6 +172,8 @@ pub enum Library {
     Vectorized,
     /// Vectors gathered from shared memory.
     Gather,
+    /// Chunks of matrices with a short side.
+    Skinny,
 }
 
 /// A kernel of a variant: everything about it that is not its source.
@@ -180,9 +182,9 @@ pub struct Kernel {
     /// The geometry for a width in a language.
     pub geometry: fn(Width, Language) -> Geometry,
     /// The blocks that a problem takes, for the geometry of its width.
-    pub grid: fn(&Problem, &Geometry) -> Grid,
+    pub grid: fn(&Problem, &Geometry, Language) -> Grid,
     /// What of a problem the kernel cannot do, if anything, with the numbers.
-    pub obstacle: fn(&Problem) -> Option<String>,
+    pub obstacle: fn(&Problem, Language) -> Option<String>,
     /// The addresses it touches.
     pub access: fn(Width) -> Access,
     /// What its WGSL shares with other kernels, beyond what all share.
@@ -192,6 +194,6 @@ pub struct Kernel {
 impl Kernel {
     /// The blocks that `problem` takes.
     pub fn grid(&self, problem: &Problem, language: Language) -> Grid {
-        (self.grid)(problem, &(self.geometry)(problem.width(), language))
+        (self.grid)(problem, &(self.geometry)(problem.width(), language), language)
     }
 }

@@ -1,9 +1,11 @@
 //! The kernels of the [variant table](crate::variant): for each its geometry, its grid, what it cannot do, and the
 //! addresses it touches. The sources are in `shaders/` and `cuda/`.
 
+pub(crate) mod skinny;
+
 use crate::element::Width;
 use crate::kernel::{Access, Geometry, Grid, Kernel, Language, Library, Order, TileAccess, Walk};
-use crate::problem::{Layout, Problem};
+use crate::problem::Problem;
 
 /// What most kernels have in common.
 const PLAIN: Kernel = Kernel {
@@ -15,7 +17,7 @@ const PLAIN: Kernel = Kernel {
 };
 
 pub(crate) const COPY: Kernel =
-    Kernel { geometry: copy_geometry, grid: Grid::of_line, access: vector_access, libraries: &[], ..PLAIN };
+    Kernel { geometry: copy_geometry, grid: as_one_row, access: vector_access, libraries: &[], ..PLAIN };
 pub(crate) const NAIVE: Kernel =
     Kernel { geometry: naive_geometry, access: naive_access, libraries: &[Library::Word], ..PLAIN };
 pub(crate) const TILED: Kernel = PLAIN;
@@ -31,21 +33,25 @@ pub(crate) const VECTORIZED: Kernel = Kernel {
 pub(crate) const COMPACT: Kernel = Kernel { geometry: compact_geometry, ..VECTORIZED };
 pub(crate) const GATHER: Kernel =
     Kernel { geometry: gather_geometry, libraries: &[Library::Vector, Library::Gather], ..VECTORIZED };
-pub(crate) const SKINNY: Kernel = Kernel { geometry: skinny_geometry, grid: chunks, obstacle: not_skinny, ..GATHER };
 
 /// The kernel can do every problem.
-fn anything(_: &Problem) -> Option<String> {
+fn anything(_: &Problem, _: Language) -> Option<String> {
     None
 }
 
+/// All matrices together are one row.
+fn as_one_row(problem: &Problem, geometry: &Geometry, _: Language) -> Grid {
+    Grid::of_line(problem, geometry)
+}
+
 /// Tiles in the usual order.
-fn along_rows(problem: &Problem, geometry: &Geometry) -> Grid {
+fn along_rows(problem: &Problem, geometry: &Geometry, _: Language) -> Grid {
     Grid::of_tiles(problem, geometry, Order::Across)
 }
 
 /// Down, so that what runs together writes along the same destination rows, unless a source row is so short that what
 /// runs together reads whole rows anyway. Measured on an H200: docs/kernels.md.
-fn by_shape(problem: &Problem, geometry: &Geometry) -> Grid {
+fn by_shape(problem: &Problem, geometry: &Geometry, _: Language) -> Grid {
     const SHORT_BYTES: u64 = 4096;
     let short = problem.cols() <= SHORT_BYTES / problem.width().bytes() as u64;
     Grid::of_tiles(problem, geometry, if short { Order::Across } else { Order::Down })
@@ -143,85 +149,13 @@ fn compact_geometry(width: Width, language: Language) -> Geometry {
     transposed_tile(width, threads, tile_rows, tile_cols)
 }
 
-/// The longest short side: with more, too little of the long side fits into a block for it to store whole lines.
-pub(crate) const SKINNY_MOST: u64 = 127;
-
-fn skinny_geometry(width: Width, language: Language) -> Geometry {
-    let vector = vector(width);
-    // Vectors of a block. With as many banks' worth of gaps, WGSL's fit into 16 KiB, which WebGPU promises everywhere.
-    let vectors = match language {
-        Language::Cuda => 1024,
-        Language::Wgsl => 896,
-    };
-    let tile_element_bytes = width.bytes() as u32;
-    // The chunk is one long row, with room for a gap of one vector after at least every eight.
-    Geometry { pitch: vectors / 8 * 9 * vector, tile_element_bytes, ..direct(256, 1, 1, vectors * vector) }
-}
-
-/// How `skinny` sees a problem.
-pub(crate) struct Skinny {
-    /// Whether the source has its short side along rows.
-    pub(crate) tall: bool,
-    short: u64,
-    long: u64,
-    /// Where rows of the short side lie, and those of the long side, which are as many as the short side is long.
-    rows: Layout,
-    pub(crate) lines: Layout,
-    /// Elements of a vector, and those from which a line can be moved by whole accesses.
-    vector: u64,
-    unit: u64,
-}
-
-impl Skinny {
-    pub(crate) fn of(problem: &Problem) -> Skinny {
-        let vector = vector(problem.width()).into();
-        let (rows, cols) = (problem.rows(), problem.cols());
-        let [source, destination] = problem.kernel_layouts();
-        if rows < cols {
-            Skinny { tall: false, short: rows, long: cols, rows: destination, lines: source, vector, unit: vector }
-        } else {
-            // Stores want whole sectors of 32 bytes.
-            let unit = 2 * vector;
-            Skinny { tall: true, short: cols, long: rows, rows: source, lines: destination, vector, unit }
-        }
-    }
-
-    /// Segments of a block, of a vector along the long side each: as many as fit, a power of two.
-    pub(crate) fn segments(&self, geometry: &Geometry) -> u64 {
-        let fit = u64::from(geometry.tile_cols) / self.vector / self.short.max(1);
-        1 << fit.max(4).ilog2()
-    }
-}
-
-/// Blocks along the long side. A block moves its segments, without two of them where lines begin anywhere, since it then
-/// needs neighbours' elements, too.
-fn chunks(problem: &Problem, geometry: &Geometry) -> Grid {
-    let of = Skinny::of(problem);
-    let spared = if of.lines.begins_with(of.unit) { 0 } else { 2 };
-    let blocks = of.long.div_ceil((of.segments(geometry) - spared) * of.vector);
-    let (across, down) = if of.tall { (1, blocks) } else { (blocks, 1) };
-    Grid { across, down, batch: problem.batch(), order: Order::Across }
-}
-
-fn not_skinny(problem: &Problem) -> Option<String> {
-    let of = Skinny::of(problem);
-    if of.short > SKINNY_MOST {
-        return Some(format!("the shorter side has {} elements, the kernel takes at most {SKINNY_MOST}", of.short));
-    }
-    (of.rows.ld != of.short).then(|| {
-        format!(
-            "rows of {} elements begin every {}, the kernel takes them one directly after the other",
-            of.short, of.rows.ld
-        )
-    })
-}
-
 /// A row of the tile lies in `span` vectors, wherever it begins.
 fn gather_geometry(width: Width, language: Language) -> Geometry {
     let vector = vector(width);
     let (threads, tile_rows, span) = match (width, language) {
         (Width::W1, Language::Cuda) => (256, 128, 8),
-        (Width::W2 | Width::W4, Language::Cuda) => (256, 64, 16),
+        (Width::W2, Language::Cuda) => (256, 64, 16),
+        (Width::W4, Language::Cuda) => (288, 96, 18),
         (Width::W8 | Width::W16, Language::Cuda) => (256, 32, 16),
         // Within 16 KiB, which WebGPU promises everywhere, and four vectors an invocation, the rows and vectors that
         // are loaded beyond the tile are the fewest where the tile is about a square.

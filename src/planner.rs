@@ -6,8 +6,8 @@
 
 use crate::backend::Support;
 use crate::device::Api;
-use crate::kernel::{Grid, Language};
-use crate::kernels::Skinny;
+use crate::kernel::{Geometry, Grid, Language};
+use crate::kernels::skinny::Skinny;
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -65,9 +65,9 @@ struct Shares {
 /// Measured on an H200 with CUDA.
 const CUDA_VECTORIZED: Shares = Shares {
     aligned: [0.94, 0.96, 0.97, 0.97, 0.95],
-    source: [0.815, 0.885, 0.915, 0.93, 0.93],
-    destination: [0.75, 0.82, 0.92, 0.935, 0.96],
-    both: [0.66, 0.775, 0.855, 0.87, 0.92],
+    source: [0.82, 0.88, 0.91, 0.92, 0.925],
+    destination: [0.83, 0.86, 0.905, 0.925, 0.96],
+    both: [0.67, 0.77, 0.855, 0.87, 0.92],
     fill: 0.5,
 };
 /// The same through Vulkan.
@@ -82,16 +82,16 @@ const WGSL_VECTORIZED: Shares = Shares {
 const COMPACT: Shares = Shares {
     aligned: [0.93, 0.935, 0.935, 0.935, 0.95],
     source: [0.71, 0.89, 0.87, 0.885, 0.925],
-    destination: [0.70, 0.77, 0.87, 0.92, 0.945],
+    destination: [0.845, 0.87, 0.87, 0.92, 0.945],
     both: [0.67, 0.72, 0.86, 0.89, 0.905],
     fill: 0.5,
 };
 /// With CUDA. A partly empty tile has partly nothing to load and to store.
 const CUDA_GATHER: Shares = Shares {
-    aligned: [0.80, 0.90, 0.92, 0.92, 0.92],
-    source: [0.81, 0.92, 0.92, 0.915, 0.925],
-    destination: [0.675, 0.91, 0.925, 0.90, 0.96],
-    both: [0.80, 0.905, 0.925, 0.92, 0.925],
+    aligned: [0.83, 0.90, 0.92, 0.92, 0.92],
+    source: [0.84, 0.91, 0.91, 0.915, 0.925],
+    destination: [0.68, 0.90, 0.915, 0.905, 0.965],
+    both: [0.83, 0.905, 0.915, 0.92, 0.925],
     fill: 1.0 / 3.0,
 };
 /// The same through Vulkan, where rows of both sides begin anywhere as measured for the one or the other.
@@ -112,6 +112,9 @@ const NAIVE: Shares = Shares::alike([0.05, 0.1, 0.13, 0.25, 0.5]);
 const FEW_THREADS: u64 = 600_000;
 /// What that costs.
 const IDLE: f64 = 0.9;
+/// What `gather` loses, with CUDA, where destination rows begin anywhere and each is but one tile, by width: it stores the
+/// elements at their ends one by one.
+const GATHER_ENDS: [f64; 5] = [0.6, 0.3, 0.1, 0.0, 0.0];
 
 impl Shares {
     const fn alike(share: [f64; 5]) -> Shares {
@@ -119,8 +122,7 @@ impl Shares {
     }
 
     fn of(&self, problem: &Problem) -> f64 {
-        let vector = 16 / problem.width().bytes() as u64;
-        let by_width = match problem.kernel_layouts().map(|layout| layout.begins_with(vector)) {
+        let by_width = match begins_with_vectors(problem) {
             [true, true] => &self.aligned,
             [false, true] => &self.source,
             [true, false] => &self.destination,
@@ -135,11 +137,11 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
     let (shares, large_tiles) = match (variant, language) {
         // The transpose of a single row or column has its elements in the same order.
         (Variant::Copy, _) => return is_line(problem).then_some(1.0),
-        (Variant::Skinny, _) => return skinny(problem, language),
+        (Variant::Tall | Variant::Wide, _) => return skinny(variant, problem, language),
         (Variant::Vectorized, Language::Cuda) => (CUDA_VECTORIZED, true),
         (Variant::Vectorized, Language::Wgsl) => (WGSL_VECTORIZED, true),
         (Variant::Compact, _) => (COMPACT, false),
-        (Variant::Gather, Language::Cuda) => (CUDA_GATHER, true),
+        (Variant::Gather, Language::Cuda) => (CUDA_GATHER, false),
         (Variant::Gather, Language::Wgsl) => (WGSL_GATHER, true),
         (Variant::Swizzled, _) => (SWIZZLED, false),
         (Variant::Padded, _) => (PADDED, false),
@@ -155,8 +157,25 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
     let grid = kernel.grid(problem, language);
     let tile = u64::from(geometry.tile_rows) * u64::from(geometry.tile_cols);
     let fill = filled(problem, &grid, tile).powf(shares.fill);
-    let few = grid.blocks().saturating_mul(geometry.threads().into()) < FEW_THREADS;
-    Some(shares.of(problem) * fill * if few && large_tiles { IDLE } else { 1.0 })
+    let idle = if large_tiles && is_small(&grid, &geometry) { IDLE } else { 1.0 };
+    let ends = match (variant, language) {
+        (Variant::Gather, Language::Cuda) if !begins_with_vectors(problem)[1] => {
+            1.0 + GATHER_ENDS[problem.width() as usize] / grid.down as f64
+        }
+        _ => 1.0,
+    };
+    Some(shares.of(problem) * fill * idle / ends)
+}
+
+/// Whether there are too few threads for a device.
+fn is_small(grid: &Grid, geometry: &Geometry) -> bool {
+    grid.blocks().saturating_mul(geometry.threads().into()) < FEW_THREADS
+}
+
+/// Whether rows begin with a 16-byte vector: those of the source, and those of the destination.
+fn begins_with_vectors(problem: &Problem) -> [bool; 2] {
+    let vector = 16 / problem.width().bytes() as u64;
+    problem.kernel_layouts().map(|layout| layout.begins_with(vector))
 }
 
 fn is_line(problem: &Problem) -> bool {
@@ -168,23 +187,43 @@ fn filled(problem: &Problem, grid: &Grid, tile: u64) -> f64 {
     problem.elements() as f64 / (grid.blocks() as f64 * tile as f64)
 }
 
-/// The share of `skinny`: of a tall matrix, the less the longer its rows are, for the less of a destination row a block
-/// then stores.
-fn skinny(problem: &Problem, language: Language) -> Option<f64> {
-    let kernel = Variant::Skinny.spec().kernel?;
-    if (kernel.obstacle)(problem).is_some() {
+/// The share of `tall` or `wide`: the less the longer the short side is, for the less of each row of the long side a
+/// block then moves.
+fn skinny(variant: Variant, problem: &Problem, language: Language) -> Option<f64> {
+    let kernel = variant.spec().kernel?;
+    if (kernel.obstacle)(problem, language).is_some() {
         return None;
     }
-    let of = Skinny::of(problem);
-    let stored = of.segments(&(kernel.geometry)(problem.width(), language)) * 16;
-    let share = match stored {
-        _ if !of.tall => 0.965,
-        512.. => 0.965,
-        256.. => 0.945,
-        _ => 0.89,
+    let tall = variant == Variant::Tall;
+    let of = if tall { Skinny::tall(problem) } else { Skinny::wide(problem) };
+    let geometry = (kernel.geometry)(problem.width(), language);
+    let piece = of.moved(&geometry, language) * 16;
+    let share = match (language, tall, of.is_aligned()) {
+        (Language::Cuda, true, true) => by_piece(piece, [0.95, 0.925, 0.88, 0.8]),
+        (Language::Cuda, true, false) => by_piece(piece, [0.92, 0.88, 0.85, 0.75]),
+        (Language::Cuda, false, true) => by_piece(piece, [0.965, 0.95, 0.93, 0.83]),
+        (Language::Cuda, false, false) => {
+            const BEST: [f64; 5] = [0.88, 0.92, 0.94, 0.95, 0.97];
+            BEST[problem.width() as usize] * by_piece(piece, [1.0, 0.95, 0.92, 0.86])
+        }
+        (Language::Wgsl, true, aligned) => {
+            by_piece(piece, [0.965, 0.945, 0.89, 0.89]) * if aligned { 1.0 } else { 0.95 }
+        }
+        (Language::Wgsl, false, aligned) => 0.965 * if aligned { 1.0 } else { 0.95 },
     };
-    let sector = 32 / problem.width().bytes() as u64;
-    Some(if of.lines.begins_with(sector) { share } else { 0.95 * share })
+    // A block has much to do, so a tall matrix soon has too few.
+    let few = tall && language == Language::Cuda && is_small(&kernel.grid(problem, language), &geometry);
+    Some(share * if few { 0.85 } else { 1.0 })
+}
+
+/// A share by the bytes of a piece of a row: 512 and more, 256, 128, fewer.
+fn by_piece(bytes: u64, [far, half, quarter, less]: [f64; 4]) -> f64 {
+    match bytes {
+        512.. => far,
+        256.. => half,
+        128.. => quarter,
+        _ => less,
+    }
 }
 
 #[cfg(test)]
@@ -212,10 +251,13 @@ mod tests {
         assert_eq!(cuda(4096, 4096, 1, Element::U8), Variant::Compact, "small");
         assert_eq!(cuda(16384, 16384, 1, Element::U8), Variant::Vectorized);
         assert_eq!(cuda(65536, 96, 1, Element::F32), Variant::Compact, "fills its tiles");
-        assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Skinny);
-        assert_eq!(cuda(33_554_432, 3, 1, Element::F32), Variant::Skinny);
-        assert_eq!(cuda(4, 33_554_432, 1, Element::U8), Variant::Skinny);
+        assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Compact, "few blocks");
+        assert_eq!(cuda(1_048_576, 96, 1, Element::U8), Variant::Tall);
+        assert_eq!(cuda(33_554_432, 3, 1, Element::F32), Variant::Tall);
+        assert_eq!(cuda(4, 33_554_432, 1, Element::U8), Variant::Wide);
         assert_eq!(cuda(10_007, 10_009, 1, Element::F16), Variant::Gather, "rows begin anywhere");
+        assert_eq!(cuda(10_007, 10_000, 1, Element::U8), Variant::Compact, "rows of the destination begin anywhere");
+        assert_eq!(cuda(191, 610_559, 1, Element::U8), Variant::Wide);
         assert_eq!(cuda(257, 129, 1024, Element::F32), Variant::Gather);
         assert_eq!(cuda(1, 1000, 1, Element::F32), Variant::Copy);
         assert_eq!(cuda(1000, 1, 3, Element::F32), Variant::Copy);
@@ -230,7 +272,7 @@ mod tests {
         assert_eq!(chosen(Api::Vulkan, 10_007, 10_009, 1, Element::F16, &[]), Variant::Vectorized, "gather is CUDA's");
         assert_eq!(vulkan(&fast), Variant::Swizzled);
         assert_eq!(vulkan(Variant::ALL), Variant::Vectorized, "to say why not");
-        assert_eq!(chosen(Api::Cuda, 1000, 1, 1, Element::F32, &[Variant::Copy]), Variant::Skinny);
+        assert_eq!(chosen(Api::Cuda, 1000, 1, 1, Element::F32, &[Variant::Copy]), Variant::Tall);
     }
 
     #[test]

@@ -183,12 +183,20 @@ variants! {
         kernel: Some(kernels::GATHER),
         cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
     }
-    /// For matrices with a short side: whole rows of it, contiguous on one side, through shared memory, with 16-byte
-    /// loads and stores on both sides.
-    Skinny "skinny" ours {
+    /// For matrices with short rows: several whole rows through shared memory at a time, with 16-byte loads and stores on
+    /// both sides.
+    Tall "tall" ours {
         moves: Moves::Transpose,
         ceiling: false,
-        kernel: Some(kernels::SKINNY),
+        kernel: Some(kernels::skinny::TALL),
+        cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
+    }
+    /// For matrices with few rows: pieces of all of them through shared memory at a time, which are whole rows of the
+    /// destination, with 16-byte loads and stores on both sides.
+    Wide "wide" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::skinny::WIDE),
         cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
     }
     /// Whichever of the transposes the shape, the width and the device call for; rows say which it was.

@@ -17,6 +17,7 @@ use cornerturn::backend::{RunOptions, Support, TransposeBackend};
 use cornerturn::backends::{self, Discovery};
 use cornerturn::device::{Api, DeviceKind};
 use cornerturn::element::{Element, Width};
+use cornerturn::kernel::Language;
 use cornerturn::problem::{Layout, Problem};
 use cornerturn::variant::{Moves, Variant};
 use cornerturn::verify::{self, POISON};
@@ -128,7 +129,7 @@ const GAPS: &[Gaps] = &[
     ((32, 32, 3), [0, 0], [1, 0]),
 ];
 
-/// Shapes for `skinny` alone: one block and many, the last of them with almost nothing or almost everything, short
+/// Shapes for `tall` and `wide` alone: one block and many, the last of them with almost nothing or almost everything, short
 /// sides of all kinds, and matrices that begin at any place in 16 bytes.
 const SKINNY_SHAPES: &[(u64, u64, u64)] = &[
     (5003, 1, 3),
@@ -160,9 +161,12 @@ const SKINNY_SHAPES: &[(u64, u64, u64)] = &[
     (1031, 127, 3),
     (127, 1031, 3),
     (127, 127, 1),
-    // One more than it takes.
+    // As many as one or the other takes, and one more.
     (1031, 128, 1),
-    (128, 1031, 1),
+    (128, 1031, 3),
+    (191, 1031, 1),
+    (255, 1040, 3),
+    (256, 1031, 1),
     // Matrices smaller than a segment, and than 16 bytes.
     (9, 3, 50),
     (3, 9, 50),
@@ -209,8 +213,8 @@ const PLANNED: &[(Variant, Width, (u64, u64, u64))] = &[
     (Variant::Gather, Width::W2, (1031, 1033, 1)),
     (Variant::Vectorized, Width::W4, (3104, 3104, 1)),
     (Variant::Compact, Width::W4, (512, 512, 1)),
-    (Variant::Skinny, Width::W1, (5003, 17, 1)),
-    (Variant::Skinny, Width::W1, (17, 5003, 1)),
+    (Variant::Tall, Width::W1, (5003, 17, 1)),
+    (Variant::Wide, Width::W1, (17, 5003, 1)),
 ];
 
 /// One on each side of where a dispatch has more than 65,535 workgroups along a dimension: tiles of 32 columns, and the
@@ -272,7 +276,7 @@ fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
                 }
                 let options = RunOptions { bounds_checks };
                 let (shapes, gaps): (&[_], &[_]) = match variant {
-                    Variant::Skinny => (SKINNY_SHAPES, SKINNY_GAPS),
+                    Variant::Tall | Variant::Wide => (SKINNY_SHAPES, SKINNY_GAPS),
                     Variant::Gather => (GATHER_SHAPES, &[]),
                     _ => (&[], &[]),
                 };
@@ -347,7 +351,8 @@ fn trial(discovery: &Arc<Discovery>, index: usize, variant: Variant, problem: Pr
             // 16 bytes.
             let copies = variant.spec().moves == Moves::Copy && !problem.copied_bytes().is_multiple_of(16);
             let packed_only = copies || variant == Variant::TransposeCrate;
-            let obstacle = variant.spec().kernel.and_then(|kernel| (kernel.obstacle)(&problem));
+            let obstacle = variant.spec().kernel.zip(Language::of(id.api));
+            let obstacle = obstacle.and_then(|(kernel, language)| (kernel.obstacle)(&problem, language));
             let absent = matches!(variant.presence(id.api), cornerturn::variant::Presence::Absent(_));
             let excused = absent
                 || variant == Variant::Geam

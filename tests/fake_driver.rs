@@ -379,8 +379,8 @@ mod linux {
                 assert!(matches!(device.support(variant, problem), Support::Unsupported(_)));
                 continue;
             }
-            // It takes short rows only one directly after the other.
-            if variant == Variant::Skinny && !problem.is_packed() {
+            // They take short rows only one directly after the other.
+            if matches!(variant, Variant::Tall | Variant::Wide) && !problem.is_packed() {
                 assert!(matches!(device.support(variant, problem), Support::Unsupported(_)));
                 continue;
             }

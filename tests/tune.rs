@@ -282,13 +282,13 @@ fn a_winner_that_cannot_run_any_more_is_measured_anew() {
     let mut winners = Winners::default();
     tune(&device, &plan(), &mut winners);
     let json = winners.to_json();
-    for name in ["of-a-later-version", "geam", "memcpy", "auto", "skinny"] {
+    for name in ["of-a-later-version", "geam", "memcpy", "auto", "tall"] {
         let text = json.replace("\"padded\"", &format!("\"{name}\""));
         assert_ne!(text, json);
         let mut winners = Winners::from_json(&text, "x").unwrap();
         assert_eq!(winners.to_json(), text, "what is not known is kept");
         let device = gpu(|variant, _| match variant {
-            Variant::Skinny => Act { unsupported: Some("the sides are long".into()), ..Act::takes(1) },
+            Variant::Tall => Act { unsupported: Some("the sides are long".into()), ..Act::takes(1) },
             Variant::Tiled => Act::takes(1000),
             _ => Act::takes(4000),
         });
@@ -307,7 +307,7 @@ fn the_file_is_plain_json_and_comes_back_as_it_went() {
     let spread = Problem::new(5, 7, 3, Element::C64).unwrap();
     let spread = spread.with_layouts(Layout { ld: 9, stride: 50 }, Layout { ld: 5, stride: 36 }).unwrap();
     let mut winners = Winners::default();
-    winners.insert(Key::new(gpu_with(Variant::Tiled).device(), &spread, Some(true)), Variant::Skinny);
+    winners.insert(Key::new(gpu_with(Variant::Tiled).device(), &spread, Some(true)), Variant::Tall);
     let json = winners.to_json();
     let version = env!("CARGO_PKG_VERSION");
     let expected = format!(
@@ -328,7 +328,7 @@ fn the_file_is_plain_json_and_comes_back_as_it_went() {
       "destination_ld": 5,
       "destination_stride": 36,
       "bounds_checks": true,
-      "variant": "skinny"
+      "variant": "tall"
     }}
   ]
 }}
@@ -374,9 +374,9 @@ fn what_was_measured_replaces_what_is_there_and_leaves_the_rest() {
     ours.insert(key(2), Variant::Tiled);
     ours.insert(key(3), Variant::Padded);
     // Meanwhile, another run has stored more.
-    stored.insert(key(1), Variant::Skinny);
+    stored.insert(key(1), Variant::Tall);
     stored.insert(key(4), Variant::Compact);
     stored.update(&ours);
     let found = [1, 2, 3, 4].map(|rows| stored.find(&key(rows)).unwrap());
-    assert_eq!(found, [Variant::Skinny, Variant::Tiled, Variant::Padded, Variant::Compact]);
+    assert_eq!(found, [Variant::Tall, Variant::Tiled, Variant::Padded, Variant::Compact]);
 }

@@ -82,7 +82,7 @@ impl CudaBackend {
                 "the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}"
             ));
         }
-        if let Some(reason) = (kernel.obstacle)(problem) {
+        if let Some(reason) = (kernel.obstacle)(problem, Language::Cuda) {
             return Some(reason);
         }
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);

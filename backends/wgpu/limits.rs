@@ -89,7 +89,7 @@ fn obstacle(
         return Some(reason);
     }
     let kernel = variant.spec().kernel?;
-    if let Some(reason) = (kernel.obstacle)(problem) {
+    if let Some(reason) = (kernel.obstacle)(problem, Language::Wgsl) {
         return Some(reason);
     }
     let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn the_fast_kernels_fit_what_every_device_has() {
         for element in [Element::U8, Element::F16, Element::F32, Element::F64, Element::C128] {
-            for variant in [Variant::Vectorized, Variant::Gather, Variant::Skinny] {
+            for variant in [Variant::Vectorized, Variant::Gather, Variant::Tall, Variant::Wide] {
                 assert_eq!(check(&Limits::default(), variant, 5, 7, element), None, "{variant} {element}");
             }
         }
