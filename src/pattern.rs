@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 
 /// Elements that one task of the thread pool fills or checks.
-const TASK_ELEMENTS: usize = 1 << 16;
+pub(crate) const TASK_ELEMENTS: usize = 1 << 16;
 
 /// A stream of pseudo-random elements, different for each seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

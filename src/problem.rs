@@ -204,6 +204,23 @@ impl Problem {
         inside.then(|| matrix * self.source.stride + row * self.source.ld + col)
     }
 
+    /// What [`Problem::source_of`] says of index `first` of the destination and of all after it, without dividing anew
+    /// for each element of a row.
+    pub fn sources_from(&self, first: u64) -> impl Iterator<Item = Option<u64>> {
+        // The source's index, and how many elements the destination row has from there on.
+        let (mut source, mut left) = (0, 0);
+        (first..).map(move |index| {
+            if left == 0 {
+                source = self.source_of(index)?;
+                left = self.rows - index % self.destination.stride % self.destination.ld;
+            }
+            let found = source;
+            source += self.source.ld;
+            left -= 1;
+            Some(found)
+        })
+    }
+
     /// Why `taker`, which takes nothing but packed matrices, does not take these; `None` where they are packed.
     pub fn packed_only(&self, taker: &str) -> Option<String> {
         if self.is_packed() {
@@ -401,6 +418,10 @@ mod tests {
                 prop_assert_eq!(expected[place as usize].replace(from), None);
             }
             let got: Vec<_> = (0..problem.destination_extent()).map(|index| problem.source_of(index)).collect();
+            for first in [0, problem.destination_extent() / 3] {
+                let walked: Vec<_> = problem.sources_from(first).take(got.len()).collect();
+                prop_assert_eq!(&walked[..got.len() - first as usize], &got[first as usize..]);
+            }
             prop_assert_eq!(&got, &expected);
             prop_assert_eq!(got.iter().flatten().count() as u64, problem.elements());
             // The last element is not a gap, and nothing follows it.

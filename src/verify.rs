@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use rayon::prelude::*;
 
 use crate::backend::{BAND_BYTES, BackendError, PreparedRun, Workspace};
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, TASK_ELEMENTS};
 use crate::problem::Problem;
 use crate::variant::Moves;
 
@@ -131,15 +131,31 @@ impl Check<'_> {
     /// The first element of `band` that is wrong, and its bytes; `first` is the index of the band's first element.
     fn first_wrong(&self, first: u64, band: &[u8]) -> Option<(u64, [u8; 16])> {
         let width = self.problem.width().bytes();
-        let wrong = band
-            .par_chunks_exact(width)
-            .enumerate()
-            .find_first(|(i, got)| self.expected(first + *i as u64)[..width] != **got);
-        wrong.map(|(i, got)| {
+        let tasks = band.par_chunks(TASK_ELEMENTS * width).enumerate();
+        let wrong =
+            tasks.find_map_first(|(task, chunk)| self.first_wrong_of(first + (task * TASK_ELEMENTS) as u64, chunk));
+        wrong.map(|(index, got)| {
             let mut bytes = [0; 16];
             bytes[..width].copy_from_slice(got);
-            (first + i as u64, bytes)
+            (index, bytes)
         })
+    }
+
+    /// The same of a part of a band, one element after the other.
+    fn first_wrong_of<'b>(&self, first: u64, chunk: &'b [u8]) -> Option<(u64, &'b [u8])> {
+        let width = self.problem.width().bytes();
+        let differs = |source: Option<u64>, got: &[u8]| match source {
+            Some(source) => self.pattern.element(source)[..width] != *got,
+            None => got.iter().any(|&byte| byte != self.poison),
+        };
+        let mut found = (first..).zip(chunk.chunks_exact(width));
+        match self.moves {
+            Moves::Copy => found.find(|&(index, got)| differs(self.source_of(index), got)),
+            Moves::Transpose => {
+                let mut sources = self.problem.sources_from(first);
+                found.find(|&(_, got)| differs(sources.next().flatten(), got))
+            }
+        }
     }
 
     fn explain(&self, set: usize, index: u64, got: [u8; 16]) -> Mismatch {
