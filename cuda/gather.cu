@@ -99,9 +99,9 @@ __device__ __forceinline__ void load(
 }
 
 // Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more
-// than the tile has; a destination row's first vector begins at the first of `align` elements. With GAPS a vector's
-// elements may lie on both sides of a gap.
-template <bool GAPS>
+// than the tile has; a destination row's first vector begins at the first of `align` elements. Between a vector's
+// elements there may be a gap before every EACH-th one.
+template <unsigned int EACH>
 __device__ __forceinline__ void store_vectors(
     Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
     const unsigned int lane = threadIdx.x % 32;
@@ -120,8 +120,8 @@ __device__ __forceinline__ void store_vectors(
             Unit units[VECTOR];
 #pragma unroll
             for (unsigned int k = 0; k < VECTOR; k++) {
-                if (GAPS) {
-                    from += k > 0 && k == turn ? in.gap : 0;
+                if (k > 0 && k % EACH == 0) {
+                    from += k == turn ? in.gap : 0;
                 }
                 units[k] = *from;
                 from += in.pitch;
@@ -152,10 +152,12 @@ extern "C" __global__ void BOUNDS gather(
     load(src, m.src_ld, tile, in, taken, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
     __syncthreads();
     // The same way for all threads.
-    if (in.gap != 0 && align > 1) {
-        store_vectors<true>(dst, m.dst_ld, tile, in, left, align);
+    if (in.gap == 0 || align == 1) {
+        store_vectors<VECTOR>(dst, m.dst_ld, tile, in, left, align);
+    } else if ((m.dst_ld | m.dst_stride) % 4 == 0) {
+        store_vectors<4>(dst, m.dst_ld, tile, in, left, align);
     } else {
-        store_vectors<false>(dst, m.dst_ld, tile, in, left, align);
+        store_vectors<1>(dst, m.dst_ld, tile, in, left, align);
     }
     const auto element = [&](unsigned int col, unsigned int row) {
         return reinterpret_cast<const Unit*>(shared)[position(in, row) + col];

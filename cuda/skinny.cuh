@@ -43,6 +43,14 @@ struct Chunk {
     Index lines;             // and of that of the first line
 };
 
+// The segments of a chunk: as many as fit, in whole units of `least`, or where lines are aligned of 128 or 64 bytes if
+// that loses little.
+__device__ __forceinline__ unsigned int segments_of(unsigned int side, bool aligned, unsigned int least) {
+    const unsigned int fit = (aligned ? CHUNK : PAIRED) / side;
+    const unsigned int unit = aligned && fit >= 8 ? (fit >= 16 ? 8 : 4) : least;
+    return fit / unit * unit;
+}
+
 // The block's chunk. `segments` are in shared memory, and as many as `spared` are another block's, too. The long side
 // has `length` elements.
 __device__ __forceinline__ Chunk chunk_of(

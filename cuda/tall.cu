@@ -1,8 +1,7 @@
 // Transposes matrices with short rows, of which a tile would be empty for the most part.
 //
 // Moves: a block moves a chunk of whole source rows, which are contiguous. In the destination that is a piece of each
-// row, which are the lines: skinny.cuh says more. A chunk has as many segments as fit, and so that a block begins with
-// a sector of 32 bytes on either side, or with 128 bytes if lines do.
+// row, which are the lines: skinny.cuh says more.
 //
 // Threads: neighbouring threads load neighbouring vectors, so a warp reads 512 bytes in one piece. They store
 // neighbouring vectors of a line, one a segment, and then those of the next line, and gather the elements of such a
@@ -114,8 +113,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1280 / BLOCK_X) tall(
     // All branches outside loops go the same way for all threads.
     const bool aligned = (m.dst_ld | m.dst_stride) % SECTOR == 0;
     const unsigned int side = m.cols;
-    const unsigned int fit = (aligned ? CHUNK : PAIRED) / side;
-    const unsigned int segments = aligned && fit >= 8 ? fit / 8 * 8 : fit / 2 * 2;
+    // Whole sectors.
+    const unsigned int segments = segments_of(side, aligned, 2);
     const Chunk c = chunk_of(m, side, m.rows, segments, aligned ? 0 : 2, m.dst_ld, m.dst_stride, m.src_stride);
     const unsigned int room = segments * VECTOR;
     load(c, src, (c.left < room ? c.left : room) * side);

@@ -217,12 +217,26 @@ __device__ __forceinline__ void load_rest(
 // far as the matrix has them: `below` rows. So a column goes on at its own beginning.
 __device__ __forceinline__ void wrap(
     const Unit* __restrict__ src, const Matrices& m, const Place& tile, unsigned int below) {
-#pragma unroll 4
-    for (unsigned int item = threadIdx.x; item < SECTOR * TILE_COLS; item += BLOCK_X) {
-        const unsigned int col = item % TILE_COLS;
-        const unsigned int row = item / TILE_COLS;
-        if (col < tile.cols && row < head_of(tile.to + col * m.dst_ld) && row < below) {
-            *element_at(col, row) = src[tile.from + (TILE_ROWS + row) * m.src_ld + col];
+    // As many loads as there are registers for before the first use of one.
+    constexpr unsigned int AT_ONCE = WIDTH == 1 ? 16 : 2;
+#pragma unroll 1
+    for (unsigned int first = threadIdx.x; first < SECTOR * TILE_COLS; first += AT_ONCE * BLOCK_X) {
+        Unit loaded[AT_ONCE];
+#pragma unroll
+        for (unsigned int i = 0; i < AT_ONCE; i++) {
+            const unsigned int col = (first + i * BLOCK_X) % TILE_COLS;
+            const unsigned int row = (first + i * BLOCK_X) / TILE_COLS;
+            if (col < tile.cols && row < below && row < SECTOR) {
+                loaded[i] = src[tile.from + (TILE_ROWS + row) * m.src_ld + col];
+            }
+        }
+#pragma unroll
+        for (unsigned int i = 0; i < AT_ONCE; i++) {
+            const unsigned int col = (first + i * BLOCK_X) % TILE_COLS;
+            const unsigned int row = (first + i * BLOCK_X) / TILE_COLS;
+            if (col < tile.cols && row < below && row < head_of(tile.to + col * m.dst_ld)) {
+                *element_at(col, row) = loaded[i];
+            }
         }
     }
 }

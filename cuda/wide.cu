@@ -1,8 +1,7 @@
 // Transposes matrices with few rows, of which a tile would be empty for the most part.
 //
 // Moves: a block moves a chunk: a piece of each source row, which are the lines. In the destination these are whole
-// rows, which are contiguous: skinny.cuh says more. A chunk has as many segments as fit, and so that a block begins
-// with 128 bytes of the lines if these do.
+// rows, which are contiguous: skinny.cuh says more.
 //
 // Threads: neighbouring threads load neighbouring vectors of a line, one a segment, and then those of the next line.
 // Where lines begin anywhere, they load the aligned vectors that hold them, and what a lane has loaded is a part of its
@@ -78,8 +77,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1152 / BLOCK_X) wide(
     // All branches outside loops go the same way for all threads.
     const bool aligned = (m.src_ld | m.src_stride) % VECTOR == 0;
     const unsigned int side = m.rows;
-    const unsigned int fit = (aligned ? CHUNK : PAIRED) / side;
-    const unsigned int segments = aligned && fit >= 8 ? fit / 8 * 8 : fit;
+    const unsigned int segments = segments_of(side, aligned, 1);
     const Chunk c = chunk_of(m, side, m.cols, segments, aligned ? 0 : 1, m.src_ld, m.src_stride, m.dst_stride);
     const unsigned int taken = c.left < c.advance ? c.left : c.advance;
     const Index end = c.matrix * m.src_stride + (m.rows - 1) * m.src_ld + m.cols;

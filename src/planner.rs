@@ -6,7 +6,7 @@
 
 use crate::backend::Support;
 use crate::device::Api;
-use crate::kernel::{Geometry, Grid, Language};
+use crate::kernel::{Geometry, Grid, Language, Order};
 use crate::kernels::skinny::Skinny;
 use crate::problem::Problem;
 use crate::variant::Variant;
@@ -50,7 +50,7 @@ pub fn rank(problem: &Problem, api: Api) -> Vec<Candidate> {
 
 /// A kernel's share of a copy on large square matrices, by width: 1, 2, 4, 8 and 16 bytes.
 struct Shares {
-    /// Where rows begin with a 16-byte vector on both sides.
+    /// Where rows begin well on both sides: see `begins_well`.
     aligned: [f64; 5],
     /// Where rows of the source begin anywhere.
     source: [f64; 5],
@@ -65,9 +65,9 @@ struct Shares {
 /// Measured on an H200 with CUDA.
 const CUDA_VECTORIZED: Shares = Shares {
     aligned: [0.94, 0.96, 0.97, 0.97, 0.95],
-    source: [0.82, 0.88, 0.91, 0.92, 0.925],
-    destination: [0.83, 0.86, 0.905, 0.925, 0.96],
-    both: [0.67, 0.77, 0.855, 0.87, 0.92],
+    source: [0.82, 0.88, 0.91, 0.91, 0.925],
+    destination: [0.83, 0.86, 0.905, 0.925, 0.955],
+    both: [0.50, 0.77, 0.87, 0.90, 0.92],
     fill: 0.5,
 };
 /// The same through Vulkan.
@@ -81,17 +81,17 @@ const WGSL_VECTORIZED: Shares = Shares {
 /// With CUDA; not told apart for Vulkan.
 const COMPACT: Shares = Shares {
     aligned: [0.93, 0.935, 0.935, 0.935, 0.95],
-    source: [0.71, 0.89, 0.87, 0.885, 0.925],
-    destination: [0.845, 0.87, 0.87, 0.92, 0.945],
-    both: [0.67, 0.72, 0.86, 0.89, 0.905],
+    source: [0.75, 0.88, 0.87, 0.88, 0.91],
+    destination: [0.845, 0.87, 0.81, 0.87, 0.935],
+    both: [0.54, 0.70, 0.82, 0.87, 0.905],
     fill: 0.5,
 };
 /// With CUDA. A partly empty tile has partly nothing to load and to store.
 const CUDA_GATHER: Shares = Shares {
-    aligned: [0.83, 0.90, 0.92, 0.92, 0.92],
-    source: [0.84, 0.91, 0.91, 0.915, 0.925],
-    destination: [0.68, 0.90, 0.915, 0.905, 0.965],
-    both: [0.83, 0.905, 0.915, 0.92, 0.925],
+    aligned: [0.88, 0.90, 0.92, 0.92, 0.94],
+    source: [0.84, 0.91, 0.91, 0.92, 0.93],
+    destination: [0.68, 0.90, 0.915, 0.91, 0.965],
+    both: [0.83, 0.905, 0.915, 0.92, 0.93],
     fill: 1.0 / 3.0,
 };
 /// The same through Vulkan, where rows of both sides begin anywhere as measured for the one or the other.
@@ -114,7 +114,7 @@ const FEW_THREADS: u64 = 600_000;
 const IDLE: f64 = 0.9;
 /// What `gather` loses, with CUDA, where destination rows begin anywhere and each is but one tile, by width: it stores the
 /// elements at their ends one by one.
-const GATHER_ENDS: [f64; 5] = [0.6, 0.3, 0.1, 0.0, 0.0];
+const GATHER_ENDS: [f64; 5] = [0.6, 0.3, 0.05, 0.0, 0.0];
 
 impl Shares {
     const fn alike(share: [f64; 5]) -> Shares {
@@ -122,7 +122,7 @@ impl Shares {
     }
 
     fn of(&self, problem: &Problem) -> f64 {
-        let by_width = match begins_with_vectors(problem) {
+        let by_width = match begins_well(problem) {
             [true, true] => &self.aligned,
             [false, true] => &self.source,
             [true, false] => &self.destination,
@@ -157,14 +157,19 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
     let grid = kernel.grid(problem, language);
     let tile = u64::from(geometry.tile_rows) * u64::from(geometry.tile_cols);
     let fill = filled(problem, &grid, tile).powf(shares.fill);
+    // Where few tiles lie side by side, what runs together writes short pieces of many destination rows.
+    let narrow = match (variant, grid.order) {
+        (Variant::Vectorized | Variant::Compact, Order::Across) if grid.across <= 8 && grid.down > 1 => 0.93,
+        _ => 1.0,
+    };
     let idle = if large_tiles && is_small(&grid, &geometry) { IDLE } else { 1.0 };
     let ends = match (variant, language) {
-        (Variant::Gather, Language::Cuda) if !begins_with_vectors(problem)[1] => {
+        (Variant::Gather, Language::Cuda) if !begins_well(problem)[1] => {
             1.0 + GATHER_ENDS[problem.width() as usize] / grid.down as f64
         }
         _ => 1.0,
     };
-    Some(shares.of(problem) * fill * idle / ends)
+    Some(shares.of(problem) * fill * narrow * idle / ends)
 }
 
 /// Whether there are too few threads for a device.
@@ -172,10 +177,12 @@ fn is_small(grid: &Grid, geometry: &Geometry) -> bool {
     grid.blocks().saturating_mul(geometry.threads().into()) < FEW_THREADS
 }
 
-/// Whether rows begin with a 16-byte vector: those of the source, and those of the destination.
-fn begins_with_vectors(problem: &Problem) -> [bool; 2] {
+/// Whether rows of the source and of the destination begin where it is good for speed: with a vector of 16 bytes, or of
+/// the widest elements with a sector of 32 bytes, on the source's side, and with a sector on the destination's.
+fn begins_well(problem: &Problem) -> [bool; 2] {
     let vector = 16 / problem.width().bytes() as u64;
-    problem.kernel_layouts().map(|layout| layout.begins_with(vector))
+    let [source, destination] = problem.kernel_layouts();
+    [source.begins_with(vector.max(2)), destination.begins_with(2 * vector)]
 }
 
 fn is_line(problem: &Problem) -> bool {
@@ -200,8 +207,8 @@ fn skinny(variant: Variant, problem: &Problem, language: Language) -> Option<f64
     let piece = of.moved(&geometry, language) * 16;
     let share = match (language, tall, of.is_aligned()) {
         (Language::Cuda, true, true) => by_piece(piece, [0.95, 0.925, 0.88, 0.8]),
-        (Language::Cuda, true, false) => by_piece(piece, [0.92, 0.88, 0.85, 0.75]),
-        (Language::Cuda, false, true) => by_piece(piece, [0.965, 0.95, 0.93, 0.83]),
+        (Language::Cuda, true, false) => by_piece(piece, [0.92, 0.88, 0.84, 0.78]),
+        (Language::Cuda, false, true) => by_piece(piece, [0.965, 0.95, 0.90, 0.82]),
         (Language::Cuda, false, false) => {
             const BEST: [f64; 5] = [0.88, 0.92, 0.94, 0.95, 0.97];
             BEST[problem.width() as usize] * by_piece(piece, [1.0, 0.95, 0.92, 0.86])
@@ -251,7 +258,7 @@ mod tests {
         assert_eq!(cuda(4096, 4096, 1, Element::U8), Variant::Compact, "small");
         assert_eq!(cuda(16384, 16384, 1, Element::U8), Variant::Vectorized);
         assert_eq!(cuda(65536, 96, 1, Element::F32), Variant::Compact, "fills its tiles");
-        assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Compact, "few blocks");
+        assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Gather, "few blocks");
         assert_eq!(cuda(1_048_576, 96, 1, Element::U8), Variant::Tall);
         assert_eq!(cuda(33_554_432, 3, 1, Element::F32), Variant::Tall);
         assert_eq!(cuda(4, 33_554_432, 1, Element::U8), Variant::Wide);

@@ -10,11 +10,8 @@ const SKINNY: Kernel = Kernel { libraries: &[Library::Vector, Library::Gather, L
 pub(crate) const TALL: Kernel = Kernel { geometry: tall_geometry, grid: tall_chunks, obstacle: not_tall, ..SKINNY };
 pub(crate) const WIDE: Kernel = Kernel { geometry: wide_geometry, grid: wide_chunks, obstacle: not_wide, ..SKINNY };
 
-/// The longest row that `tall` takes: with more, a block stores too little of each destination row.
-pub(crate) const TALL_MOST: u64 = 127;
-
-/// The most rows that `wide` takes: with more, a block loads too little of each.
-pub(crate) const fn wide_most(language: Language) -> u64 {
+/// The longest short side that the kernels take: with more, a block moves too little of each line.
+const fn most(language: Language) -> u64 {
     match language {
         Language::Cuda => 255,
         Language::Wgsl => 127,
@@ -95,11 +92,14 @@ impl Skinny {
             Language::Cuda => {
                 // Where lines begin anywhere, of 32 vectors one is there for its neighbour alone.
                 let fit = if self.is_aligned() { chunk } else { chunk / 32 * 31 } / self.short.max(1);
-                match (self.is_aligned(), self.tall) {
-                    (true, _) if fit >= 8 => fit / 8 * 8,
-                    (_, true) => fit / 2 * 2,
-                    (_, false) => fit,
-                }
+                // In whole sectors or, where lines are aligned, of 128 or 64 bytes if that loses little.
+                let unit = match fit {
+                    16.. if self.is_aligned() => 8,
+                    8.. if self.is_aligned() => 4,
+                    _ if self.tall => 2,
+                    _ => 1,
+                };
+                fit / unit * unit
             }
             Language::Wgsl => 1 << (chunk / self.short.max(1)).max(4).ilog2(),
         }
@@ -124,7 +124,8 @@ impl Skinny {
         self.long.div_ceil(self.moved(geometry, language) * self.vector)
     }
 
-    fn obstacle(&self, most: u64) -> Option<String> {
+    fn obstacle(&self, language: Language) -> Option<String> {
+        let most = most(language);
         let sides = if self.tall { ["rows", "columns"] } else { ["columns", "rows"] };
         let Skinny { short, rows_ld, .. } = *self;
         if short > most {
@@ -149,10 +150,10 @@ fn wide_chunks(problem: &Problem, geometry: &Geometry, language: Language) -> Gr
     Grid { across, down: 1, batch: problem.batch(), order: Order::Across }
 }
 
-fn not_tall(problem: &Problem, _: Language) -> Option<String> {
-    Skinny::tall(problem).obstacle(TALL_MOST)
+fn not_tall(problem: &Problem, language: Language) -> Option<String> {
+    Skinny::tall(problem).obstacle(language)
 }
 
 fn not_wide(problem: &Problem, language: Language) -> Option<String> {
-    Skinny::wide(problem).obstacle(wide_most(language))
+    Skinny::wide(problem).obstacle(language)
 }
