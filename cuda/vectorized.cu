@@ -299,11 +299,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536)
     const bool sectors = !aligned && m.rows > TILE_ROWS;
     const unsigned int below = sectors ? left - tile.rows : 0;
     const bool whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS && (below == 0 || below >= SECTOR);
-    const bool as_they_are = whole && (m.src_ld | m.src_stride) % VECTOR == 0;
-    if (as_they_are && below > 0 && spot(0).row < SECTOR) {
+    const bool straight = whole && (m.src_ld | m.src_stride) % VECTOR == 0;
+    // Pairs of vectors of the tile below, too, have enough registers with elements of 1 byte alone.
+    const bool shifted = WIDTH == 1 && !straight && below >= SECTOR &&
+                         tile.from + (TILE_ROWS + SECTOR - 1) * m.src_ld + TILE_COLS + VECTOR <= end;
+    if (straight && below > 0 && spot(0).row < SECTOR) {
         load<false, false, true>(src, m, tile, 0);
-    } else if (as_they_are) {
+    } else if (straight) {
         load<false, false, false>(src, m, tile, 0);
+    } else if (shifted && spot(0).row < SECTOR) {
+        load<true, false, WIDTH == 1>(src, m, tile, 0);
     } else if (tile.from + (TILE_ROWS - 1) * m.src_ld + TILE_COLS + VECTOR <= end) {
         load<true, false, false>(src, m, tile, 0);
     } else if (end != 0) {
@@ -314,7 +319,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536)
         load_rest(src, m, tile, end);
     }
     __syncthreads();
-    if (below > 0 && !as_they_are) {
+    if (below > 0 && !straight && !shifted) {
         wrap(src, m, tile, below);
         __syncthreads();
     }
