@@ -32,6 +32,7 @@ struct Matrices {
     unsigned int across; // blocks along a source row
     unsigned int down;   // blocks down the source's rows
     unsigned int down_first;
+    unsigned int segments; // of a block, in skinny.cuh
 };
 
 // Where a block's tile lies.

@@ -4,7 +4,8 @@
 // A block moves a chunk: some neighbours along the long side, with all the elements that they have along the short
 // side. On one side of the transpose a chunk is contiguous. On the other it is a piece of each of as many rows as the
 // short side has elements: its lines. 16 bytes are a vector, of VECTOR elements, and VECTOR neighbours along the long
-// side, with all they have, are a segment.
+// side, with all they have, are a segment. The host says how many segments a chunk has: no more than CHUNK vectors of
+// all lines together or, where lines begin anywhere, than 31 of 32 of these.
 //
 // Shared memory has the contiguous side as it is, with gaps. A segment's elements of one line lie as far apart as the
 // short side is long, and the same elements of neighbouring segments as many vectors: 4 banks times the short side.
@@ -19,8 +20,6 @@
 // Vectors of a chunk, and those that a thread moves.
 constexpr unsigned int CHUNK = TILE_COLS / VECTOR;
 constexpr unsigned int STEPS = CHUNK / BLOCK_X;
-// Vectors of lines that a block has the neighbours of: each lane that of the next one, but for the last of a warp.
-constexpr unsigned int PAIRED = CHUNK / 32 * 31;
 
 static_assert(BLOCK_Y == 1 && TILE_ROWS == 1 && CHUNK % BLOCK_X == 0 && BLOCK_X % 32 == 0, "whole steps");
 static_assert(CHUNK < 1 << 11 && PITCH == CHUNK / 8 * 9 * VECTOR, "room for a gap after each eighth vector");
@@ -43,28 +42,20 @@ struct Chunk {
     Index lines;             // and of that of the first line
 };
 
-// The segments of a chunk: as many as fit, in whole units of `least`, or where lines are aligned of 128 or 64 bytes if
-// that loses little.
-__device__ __forceinline__ unsigned int segments_of(unsigned int side, bool aligned, unsigned int least) {
-    const unsigned int fit = (aligned ? CHUNK : PAIRED) / side;
-    const unsigned int unit = aligned && fit >= 8 ? (fit >= 16 ? 8 : 4) : least;
-    return fit / unit * unit;
-}
-
-// The block's chunk. `segments` are in shared memory, and as many as `spared` are another block's, too. The long side
-// has `length` elements.
+// The block's chunk, of as many segments as the host says, of which `spared` are another block's, too. The long side has
+// `length` elements.
 __device__ __forceinline__ Chunk chunk_of(
-    const Matrices& m, unsigned int side, Index length, unsigned int segments, unsigned int spared, Index line_ld,
-    Index line_stride, Index contiguous_stride) {
+    const Matrices& m, unsigned int side, Index length, unsigned int spared, Index line_ld, Index line_stride,
+    Index contiguous_stride) {
     const unsigned int blocks = m.across * m.down;
     Chunk c;
     c.matrix = blockIdx.x / blocks;
     c.side = side;
-    c.segments = segments;
-    c.advance = (segments - spared) * VECTOR;
+    c.segments = m.segments;
+    c.advance = (m.segments - spared) * VECTOR;
     c.spread = 3 - min(__ffs(side) - 1, 3);
     c.per_side = (1u << 20) / side + 1;
-    c.per_line = (1u << 22) / segments + 1;
+    c.per_line = (1u << 22) / m.segments + 1;
     const Index begin = (blockIdx.x - c.matrix * blocks) * c.advance;
     const Index left = length - begin;
     c.left = left < 2 * TILE_COLS ? left : 2 * TILE_COLS;

@@ -112,12 +112,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1280 / BLOCK_X) tall(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     // All branches outside loops go the same way for all threads.
     const bool aligned = (m.dst_ld | m.dst_stride) % SECTOR == 0;
-    const unsigned int side = m.cols;
-    // Whole sectors.
-    const unsigned int segments = segments_of(side, aligned, 2);
-    const Chunk c = chunk_of(m, side, m.rows, segments, aligned ? 0 : 2, m.dst_ld, m.dst_stride, m.src_stride);
-    const unsigned int room = segments * VECTOR;
-    load(c, src, (c.left < room ? c.left : room) * side);
+    const Chunk c = chunk_of(m, m.cols, m.rows, aligned ? 0 : 2, m.dst_ld, m.dst_stride, m.src_stride);
+    const unsigned int room = c.segments * VECTOR;
+    load(c, src, (c.left < room ? c.left : room) * c.side);
     __syncthreads();
     if (aligned) {
         store_lines<false>(c, dst);

@@ -76,9 +76,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1152 / BLOCK_X) wide(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     // All branches outside loops go the same way for all threads.
     const bool aligned = (m.src_ld | m.src_stride) % VECTOR == 0;
-    const unsigned int side = m.rows;
-    const unsigned int segments = segments_of(side, aligned, 1);
-    const Chunk c = chunk_of(m, side, m.cols, segments, aligned ? 0 : 1, m.src_ld, m.src_stride, m.dst_stride);
+    const Chunk c = chunk_of(m, m.rows, m.cols, aligned ? 0 : 1, m.src_ld, m.src_stride, m.dst_stride);
     const unsigned int taken = c.left < c.advance ? c.left : c.advance;
     const Index end = c.matrix * m.src_stride + (m.rows - 1) * m.src_ld + m.cols;
     if (aligned) {
@@ -87,5 +85,5 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, 1152 / BLOCK_X) wide(
         load_lines<true>(c, src, taken, end);
     }
     __syncthreads();
-    store_rows(c, dst, taken * side);
+    store_rows(c, dst, taken * c.side);
 }

@@ -101,6 +101,8 @@ pub struct Grid {
     pub batch: u64,
     /// Which blocks are neighbours in number, and so run at about the same time.
     pub order: Order,
+    /// How many 16-byte vectors of each line a block has, of the kernels for a short side; 0 for others.
+    pub segments: u64,
 }
 
 impl Grid {
@@ -111,13 +113,14 @@ impl Grid {
             down: problem.rows().div_ceil(geometry.tile_rows.into()),
             batch: problem.batch(),
             order,
+            segments: 0,
         }
     }
 
     /// One block for each `tile_cols` elements, as if all matrices together were one row: what a copy sees.
     pub fn of_line(problem: &Problem, geometry: &Geometry) -> Grid {
         let across = problem.elements().div_ceil(geometry.tile_cols.into());
-        Grid { across, down: 1, batch: 1, order: Order::Across }
+        Grid { across, down: 1, batch: 1, order: Order::Across, segments: 0 }
     }
 
     /// Blocks of the launch.

@@ -55,6 +55,7 @@ struct Matrices {
     across: u32,
     down: u32,
     down_first: u32,
+    segments: u32,
 }
 
 /// A graph and how many launches it holds, from the first set on.
@@ -191,6 +192,7 @@ impl Kernel {
                 across: small(grid.across)?,
                 down: small(grid.down)?,
                 down_first: (grid.order == Order::Down).into(),
+                segments: small(grid.segments)?,
             },
         })
     }

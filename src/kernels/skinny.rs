@@ -47,6 +47,7 @@ pub(crate) struct Skinny {
     /// How far rows of the contiguous side lie apart.
     rows_ld: u64,
     lines: Layout,
+    batch: u64,
     /// Elements of a vector.
     vector: u64,
 }
@@ -55,29 +56,17 @@ impl Skinny {
     /// As `tall` does.
     pub(crate) fn tall(problem: &Problem) -> Skinny {
         let [source, destination] = problem.kernel_layouts();
-        let (short, long) = (problem.cols(), problem.rows());
-        Skinny {
-            tall: true,
-            short,
-            long,
-            rows_ld: source.ld,
-            lines: destination,
-            vector: vector(problem.width()).into(),
-        }
+        Skinny::new(true, problem, problem.cols(), problem.rows(), source.ld, destination)
     }
 
     /// As `wide` does.
     pub(crate) fn wide(problem: &Problem) -> Skinny {
         let [source, destination] = problem.kernel_layouts();
-        let (short, long) = (problem.rows(), problem.cols());
-        Skinny {
-            tall: false,
-            short,
-            long,
-            rows_ld: destination.ld,
-            lines: source,
-            vector: vector(problem.width()).into(),
-        }
+        Skinny::new(false, problem, problem.rows(), problem.cols(), destination.ld, source)
+    }
+
+    fn new(tall: bool, problem: &Problem, short: u64, long: u64, rows_ld: u64, lines: Layout) -> Skinny {
+        Skinny { tall, short, long, rows_ld, lines, batch: problem.batch(), vector: vector(problem.width()).into() }
     }
 
     /// Whether lines begin with a vector, or with a sector where they are stored.
@@ -89,20 +78,28 @@ impl Skinny {
     fn segments(&self, geometry: &Geometry, language: Language) -> u64 {
         let chunk = u64::from(geometry.tile_cols) / self.vector;
         match language {
-            Language::Cuda => {
-                // Where lines begin anywhere, of 32 vectors one is there for its neighbour alone.
-                let fit = if self.is_aligned() { chunk } else { chunk / 32 * 31 } / self.short.max(1);
-                // In whole sectors or, where lines are aligned, of 128 or 64 bytes if that loses little.
-                let unit = match fit {
-                    16.. if self.is_aligned() => 8,
-                    8.. if self.is_aligned() => 4,
-                    _ if self.tall => 2,
-                    _ => 1,
-                };
-                fit / unit * unit
-            }
+            Language::Cuda => self.cuda_segments(chunk),
             Language::Wgsl => 1 << (chunk / self.short.max(1)).max(4).ilog2(),
         }
+    }
+
+    /// As many as a chunk of so many vectors has room for, in whole sectors or, where lines are aligned, of 128 or 64
+    /// bytes if that loses little; and fewer where that makes enough blocks for a device.
+    fn cuda_segments(&self, chunk: u64) -> u64 {
+        /// Four blocks for each multiprocessor of an H200.
+        const BLOCKS: u64 = 528;
+        let aligned = self.is_aligned();
+        // Where lines begin anywhere, of 32 vectors one is there for its neighbour alone.
+        let fit = if aligned { chunk } else { chunk / 32 * 31 } / self.short.max(1);
+        let shared_out = self.long * self.batch / (self.vector * BLOCKS);
+        let wanted = fit.min(shared_out.max(8));
+        let unit = match wanted {
+            16.. if aligned => 8,
+            8.. if aligned => 4,
+            _ if self.tall => 2,
+            _ => 1,
+        };
+        wanted / unit * unit
     }
 
     /// How many of them are another block's, too.
@@ -124,6 +121,13 @@ impl Skinny {
         self.long.div_ceil(self.moved(geometry, language) * self.vector)
     }
 
+    fn grid(&self, geometry: &Geometry, language: Language) -> Grid {
+        let blocks = self.blocks(geometry, language);
+        let (across, down) = if self.tall { (1, blocks) } else { (blocks, 1) };
+        let segments = self.segments(geometry, language);
+        Grid { across, down, batch: self.batch, order: Order::Across, segments }
+    }
+
     fn obstacle(&self, language: Language) -> Option<String> {
         let most = most(language);
         let sides = if self.tall { ["rows", "columns"] } else { ["columns", "rows"] };
@@ -141,13 +145,11 @@ impl Skinny {
 }
 
 fn tall_chunks(problem: &Problem, geometry: &Geometry, language: Language) -> Grid {
-    let down = Skinny::tall(problem).blocks(geometry, language);
-    Grid { across: 1, down, batch: problem.batch(), order: Order::Across }
+    Skinny::tall(problem).grid(geometry, language)
 }
 
 fn wide_chunks(problem: &Problem, geometry: &Geometry, language: Language) -> Grid {
-    let across = Skinny::wide(problem).blocks(geometry, language);
-    Grid { across, down: 1, batch: problem.batch(), order: Order::Across }
+    Skinny::wide(problem).grid(geometry, language)
 }
 
 fn not_tall(problem: &Problem, language: Language) -> Option<String> {
