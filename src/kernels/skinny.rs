@@ -91,7 +91,7 @@ impl Skinny {
         let aligned = self.is_aligned();
         // Where lines begin anywhere, of 32 vectors one is there for its neighbour alone.
         let fit = if aligned { chunk } else { chunk / 32 * 31 } / self.short.max(1);
-        let shared_out = self.long * self.batch / (self.vector * BLOCKS);
+        let shared_out = self.long.saturating_mul(self.batch) / (self.vector * BLOCKS);
         let wanted = fit.min(shared_out.max(8));
         let unit = match wanted {
             16.. if aligned => 8,
