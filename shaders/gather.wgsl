@@ -79,7 +79,19 @@ fn main(
     let first = (start + min(row, vec4(taken - 1u)) * params.src_ld) / LANES;
     let loaded = fetch(min(first + across, vec4(params.src_vectors - 1u)), TAKEN);
     let place = position(rows, row) / LANES + across;
-    put_some(place, loaded, row < vec4(taken), Swizzle(0u, 0u));
+    let wanted = row < vec4(taken);
+    if wanted.x {
+        tile[place.x] = loaded.a;
+    }
+    if wanted.y {
+        tile[place.y] = loaded.b;
+    }
+    if wanted.z {
+        tile[place.z] = loaded.c;
+    }
+    if wanted.w {
+        tile[place.w] = loaded.d;
+    }
     workgroupBarrier();
 
     let cols = min(params.cols - corner.x, TILE_COLS);
@@ -97,9 +109,9 @@ fn main(
         if ragged {
             // Where the next LANES rows begin.
             let edge = at + (LANES - row % LANES) * step;
-            destination[vector] = gathered(Walk(at, step, edge, rows.gap * WIDTH, NEVER / 2u, Swizzle(0u, 0u)));
+            destination[vector] = gathered(Walk(at, step, edge, rows.gap * WIDTH, NEVER / 2u));
         } else {
-            destination[vector] = gathered(Walk(at, step, NEVER, 0u, 0u, Swizzle(0u, 0u)));
+            destination[vector] = gathered(Walk(at, step, NEVER, 0u, 0u));
         }
     }
     if (corner.y == 0u || left < TILE_ROWS + SECTOR + LANES) && local.x < cols {

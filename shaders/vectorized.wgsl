@@ -205,29 +205,6 @@ fn join(first: Block, second: Block, index: vec4<u32>, count: u32) -> Block {
     return block;
 }
 
-// The 16 bytes that begin so many bytes into the first of two vectors: a multiple of WIDTH below 16.
-fn funnel(first: vec4<u32>, second: vec4<u32>, bytes: u32) -> vec4<u32> {
-    // By two words, by one word, and within words; six words, five and four are still wanted.
-    var low = first;
-    var high = second.xy;
-    if WIDTH <= 8u {
-        let by_two = (bytes & 8u) != 0u;
-        low = select(first, vec4(first.zw, second.xy), by_two);
-        high = select(second.xy, second.zw, by_two);
-    }
-    if WIDTH <= 4u {
-        let by_one = (bytes & 4u) != 0u;
-        low = select(low, vec4(low.yzw, high.x), by_one);
-        high.x = select(high.x, high.y, by_one);
-    }
-    if WIDTH <= 2u {
-        // To the left by a product, which is one instruction where a shift is two: a shift by 32 bits is one by none.
-        let bits = bytes % 4u * 8u;
-        low = (low >> vec4(bits)) | (vec4(low.yzw, high.x) * ((1u << (31u - bits)) << 1u));
-    }
-    return low;
-}
-
 // The pieces of row y on with those elements replaced that are before the first sector of their column, which begins at
 // this index for the vector's first one.
 fn replace(own: Block, below: Block, begin: u32, y: u32) -> Block {

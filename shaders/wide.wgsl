@@ -3,23 +3,23 @@
 // Moves: a workgroup moves a chunk: a piece of each source row, which are whole rows of the destination, and contiguous
 // there: lib/skinny.wgsl says more.
 //
-// Threads: neighbouring invocations load neighbouring vectors of a line, one a segment, and then those of the next line,
-// in all four each. They store neighbouring vectors of the destination, each gathered from workgroup memory element by
-// element.
+// Threads: invocations load the vectors of lines, by items, and store vectors in one piece: lib/skinny.wgsl.
 //
-// Shared memory: the lines one after the other, vectors as they are loaded, each line as far from the one before as its
-// alignment wants. Which banks the elements of neighbouring vectors of the destination meet depends on the number of
-// rows; a swizzle of all bits that number a bank, by bits above them, leaves conflicts of one to five, two in the mean,
-// and up to seven where lines begin anywhere.
+// Shared memory: lib/skinny.wgsl. Where elements are smaller than words, a word's worth of them along a row of the
+// destination may lie in two words: its part with which a word begins is put there, and after a barrier the other part is
+// added to the word that another invocation has begun.
 //
 // Launch: BLOCK_X invocations in one row; one workgroup a chunk, along the rows of the source, then matrix by matrix.
 //
-// Bounds: a workgroup loads all vectors that hold a part of its chunk, whatever else they hold. Vectors of the destination
-// that the chunk does not have as a whole, where a matrix begins within a vector, are collected from the source, element
-// by element. All branches before the barrier go the same way for a workgroup.
+// Bounds: of a line that begins within a vector, two neighbours are loaded for each vector. Vectors of the destination
+// that the chunk does not have as a whole, at the ends of pieces where a matrix begins within a vector, are collected from
+// the source, element by element. Where the destination is such a piece, the tile begins with its vector, without gaps,
+// and conflicts. All branches before a barrier go the same way for a workgroup.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
+
+const TALL = false;
 
 @compute @workgroup_size(BLOCK_X, BLOCK_Y)
 fn main(
@@ -31,49 +31,46 @@ fn main(
     if number >= params.blocks {
         return;
     }
-    let c = chunk_of(number, params.rows, params.cols, params.src_ld, params.src_stride, params.dst_stride, LANES);
+    let c = chunk_of(number, params.src_ld, params.src_stride, params.dst_stride);
     load_lines(c, local.x);
     workgroupBarrier();
     store(c, local.x);
+    // The vectors that the chunk does not have as a whole.
+    if local.x == 0u && (c.shift > 0u || c.left < c.advance) {
+        let length = min(c.left, c.advance) * c.side;
+        store_ends(c.contiguous, 0u, c.begin == 0u, length, head_of(c.contiguous), TAKEN * BLOCK_X);
+    }
 }
 
-// Elements from line to line in the tile.
-fn pitch(c: Chunk) -> u32 {
-    return (LANES << c.log) + c.line_ld % LANES;
-}
-
-// Words or, where elements are larger, these change places, up to a row of the banks.
-fn turns() -> Swizzle {
-    return Swizzle(6u, 127u & ~(max(WIDTH, 4u) - 1u));
-}
-
-// Loads the lines of a wide source.
+// Loads the lines.
 fn load_lines(c: Chunk, thread: u32) {
-    let item = thread + vec4(0u, 1u, 2u, 3u) * BLOCK_X;
-    let line = item >> vec4(c.log);
-    let segment = item & vec4((1u << c.log) - 1u);
-    let first = (c.lines + min(line, vec4(c.side - 1u)) * c.line_ld) / LANES;
-    let loaded = fetch(min(first + segment, vec4(params.src_vectors - 1u)), TAKEN);
-    let place = (c.lines % LANES + line * pitch(c)) / LANES + segment;
-    put_some(place, loaded, line < vec4(c.side), turns());
+    let item = items(c, thread, c.shift);
+    let index = c.lines + min(item.line, vec4(c.side - 1u)) * c.line_ld + item.segment * LANES;
+    let last = vec4(params.src_vectors - 1u);
+    var lines: Block;
+    // Two ways apart, each with all its loads before the first use of one.
+    if c.aligned {
+        lines = fetch(min(index / LANES, last), TAKEN);
+    } else {
+        let first = fetch(min(index / LANES, last), TAKEN);
+        let second = fetch(min(index / LANES + 1u, last), TAKEN);
+        let bytes = index % LANES * WIDTH;
+        lines.a = funnel(first.a, second.a, bytes.x);
+        lines.b = funnel(first.b, second.b, bytes.y);
+        lines.c = funnel(first.c, second.c, bytes.z);
+        lines.d = funnel(first.d, second.d, bytes.w);
+    }
+    put_lines(c, item, lines);
 }
 
-// Stores the destination of a wide source, where the chunk is contiguous.
+// Stores the destination, where the chunk is contiguous.
 fn store(c: Chunk, thread: u32) {
     let elements = min(c.left, c.advance) * c.side;
-    let shift = c.lines % LANES;
-    let head = (0u - c.contiguous) % LANES;
-    let step = pitch(c) * WIDTH;
-    let edge = c.side * step;
-    for (var item = thread; head + (item + 1u) * LANES <= elements; item += BLOCK_X) {
-        let element = head + item * LANES;
-        // Along is that of the first element; after the last line comes the first one again, one element further along.
-        let along = element / c.side;
-        let line = element - along * c.side;
-        let at = (shift + line * pitch(c) + along) * WIDTH;
-        destination[(c.contiguous + element) / LANES] = gathered(Walk(at, step, edge, WIDTH - edge, 0u, turns()));
-    }
-    if thread == 0u {
-        store_ends(c.contiguous, 0u, c.begin == 0u, elements, head, CHUNK);
-    }
+    let count = (c.shift + elements) / LANES;
+    let number = numbers(thread);
+    let word = words_of(c, min(number, vec4(max(count, 1u) - 1u)));
+    let vectors = Block(take_vector(word.x), take_vector(word.y), take_vector(word.z), take_vector(word.w));
+    // The first one may begin with what is another workgroup's.
+    let wanted = (number * LANES >= vec4(c.shift)) & (number < vec4(count));
+    store_some(c.contiguous / LANES + number, vectors, wanted);
 }

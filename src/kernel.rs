@@ -101,7 +101,9 @@ pub struct Grid {
     pub batch: u64,
     /// Which blocks are neighbours in number, and so run at about the same time.
     pub order: Order,
-    /// How many 16-byte vectors of each line a block has, of the kernels for a short side; 0 for others.
+    /// How many lines there are, of the kernels for a short side; 0 for others.
+    pub lines: u64,
+    /// How many 16-byte vectors of each of them a block has.
     pub segments: u64,
 }
 
@@ -113,6 +115,7 @@ impl Grid {
             down: problem.rows().div_ceil(geometry.tile_rows.into()),
             batch: problem.batch(),
             order,
+            lines: 0,
             segments: 0,
         }
     }
@@ -120,7 +123,7 @@ impl Grid {
     /// One block for each `tile_cols` elements, as if all matrices together were one row: what a copy sees.
     pub fn of_line(problem: &Problem, geometry: &Geometry) -> Grid {
         let across = problem.elements().div_ceil(geometry.tile_cols.into());
-        Grid { across, down: 1, batch: 1, order: Order::Across, segments: 0 }
+        Grid { across, down: 1, batch: 1, order: Order::Across, lines: 0, segments: 0 }
     }
 
     /// Blocks of the launch.
@@ -173,8 +176,10 @@ pub enum Library {
     Vector,
     /// Elements exchanged in registers.
     Vectorized,
-    /// Vectors gathered from shared memory.
+    /// Vectors gathered from shared memory, element by element.
     Gather,
+    /// The vectors that cannot be gathered.
+    Ends,
     /// Chunks of matrices with a short side.
     Skinny,
 }

@@ -32,7 +32,7 @@ pub(crate) const VECTORIZED: Kernel = Kernel {
 };
 pub(crate) const COMPACT: Kernel = Kernel { geometry: compact_geometry, ..VECTORIZED };
 pub(crate) const GATHER: Kernel =
-    Kernel { geometry: gather_geometry, libraries: &[Library::Vector, Library::Gather], ..VECTORIZED };
+    Kernel { geometry: gather_geometry, libraries: &[Library::Vector, Library::Ends, Library::Gather], ..VECTORIZED };
 
 /// The kernel can do every problem.
 fn anything(_: &Problem, _: Language) -> Option<String> {

@@ -24,7 +24,8 @@ impl Library {
             Library::Tile => [include_str!("../shaders/lib/tile.wgsl"), ""],
             Library::Vector => [include_str!("../shaders/lib/vector.wgsl"), helpers!(packed, "vector_")],
             Library::Vectorized => ["", helpers!(packed, "vectorized_")],
-            Library::Skinny => [include_str!("../shaders/lib/skinny.wgsl"), ""],
+            Library::Ends => [include_str!("../shaders/lib/ends.wgsl"), ""],
+            Library::Skinny => [include_str!("../shaders/lib/skinny.wgsl"), helpers!(packed, "skinny_")],
             Library::Gather => [include_str!("../shaders/lib/gather.wgsl"), helpers!(packed, "gather_")],
         }
     }

@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn folding_covers_every_block_with_little_left_over() {
-        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1, order: Order::Across, segments: 0 };
+        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1, order: Order::Across, lines: 0, segments: 0 };
         assert_eq!(fold(grid(1), 65_535), Some([1, 1]));
         assert_eq!(fold(grid(65_535), 65_535), Some([65_535, 1]));
         assert_eq!(fold(grid(65_536), 65_535), Some([32_768, 2]));

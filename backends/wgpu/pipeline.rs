@@ -32,8 +32,9 @@ pub(super) struct Params {
     down_first: u32,
     src_vectors: u32,
     dst_vectors: u32,
-    /// To whole 16 bytes, as uniform buffers want.
-    padding: [u32; 3],
+    segments: u32,
+    side_inverse: u32,
+    segments_inverse: u32,
 }
 
 impl Params {
@@ -45,6 +46,7 @@ impl Params {
         };
         let [source, destination] = problem.kernel_layouts();
         let fit = |value: u64| u32::try_from(value).ok();
+        let inverse = |value: u64| (1 << 20) / value.clamp(1, 1 << 20) as u32 + 1;
         Some(Params {
             rows: fit(problem.rows())?,
             cols: fit(problem.cols())?,
@@ -59,7 +61,9 @@ impl Params {
             down_first: (grid.order == Order::Down).into(),
             src_vectors: fit(buffer_bytes(read) / 16)?,
             dst_vectors: fit(buffer_bytes(written) / 16)?,
-            padding: [0; 3],
+            segments: fit(grid.segments)?,
+            side_inverse: inverse(grid.lines),
+            segments_inverse: inverse(grid.segments),
         })
     }
 }

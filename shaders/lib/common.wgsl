@@ -24,6 +24,11 @@ struct Params {
     // 16-byte vectors that hold the source and the destination, the last of them perhaps with padding.
     src_vectors: u32,
     dst_vectors: u32,
+    // In lib/skinny.wgsl: segments of a workgroup, and the inverses, times 2^20 and rounded up, of the short side and of
+    // them.
+    segments: u32,
+    side_inverse: u32,
+    segments_inverse: u32,
 }
 
 @group(0) @binding(2) var<uniform> params: Params;

@@ -25,6 +25,6 @@ fn gathered_word(walk: ptr<function, Walk>) -> u32 {
 fn push(word: u32, walk: ptr<function, Walk>) -> u32 {
     let at = next(walk);
     // What is above the element is shifted out.
-    let element = tile_word(at, (*walk).swizzle) >> (at % 4u * 8u);
+    let element = tile_word(at) >> (at % 4u * 8u);
     return (word >> BITS) | (element << (32u - BITS));
 }

@@ -1,10 +1,5 @@
 // What vectorized.wgsl does with elements of 4, 8 and 16 bytes: a vector of a source row is a piece as it is.
 
-// Nothing to exchange within words.
-fn exchange(rows: Block) -> Block {
-    return rows;
-}
-
 // The parts of a unit, which are rows, exchanged with its columns.
 fn columns(parts: Block) -> Block {
     if BREADTH == 1u {

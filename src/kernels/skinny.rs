@@ -6,7 +6,7 @@ use crate::element::Width;
 use crate::kernel::{Geometry, Grid, Kernel, Language, Library, Order};
 use crate::problem::{Layout, Problem};
 
-const SKINNY: Kernel = Kernel { libraries: &[Library::Vector, Library::Gather, Library::Skinny], ..VECTORIZED };
+const SKINNY: Kernel = Kernel { libraries: &[Library::Vector, Library::Ends, Library::Skinny], ..VECTORIZED };
 pub(crate) const TALL: Kernel = Kernel { geometry: tall_geometry, grid: tall_chunks, obstacle: not_tall, ..SKINNY };
 pub(crate) const WIDE: Kernel = Kernel { geometry: wide_geometry, grid: wide_chunks, obstacle: not_wide, ..SKINNY };
 
@@ -20,34 +20,48 @@ const fn most(language: Language) -> u64 {
 
 fn tall_geometry(width: Width, language: Language) -> Geometry {
     match language {
-        Language::Cuda => chunk(width, 256, 1536),
-        Language::Wgsl => chunk(width, 256, 896),
+        // Measured on an H200: docs/kernels.md.
+        Language::Cuda => with_vector_gaps(width, 256, 1536),
+        Language::Wgsl => wgsl_geometry(width),
     }
 }
 
 fn wide_geometry(width: Width, language: Language) -> Geometry {
     match language {
-        Language::Cuda => chunk(width, 384, 1536),
-        Language::Wgsl => chunk(width, 256, 896),
+        Language::Cuda => with_vector_gaps(width, 384, 1536),
+        Language::Wgsl => wgsl_geometry(width),
     }
 }
 
-/// A chunk of so many vectors, as one long row with room for a gap of one vector after at least every eight. Those of
-/// WGSL fit into the 16 KiB that WebGPU promises everywhere.
-fn chunk(width: Width, threads: u32, vectors: u32) -> Geometry {
+/// A chunk of so many vectors, with room for a gap of one after at least every eight.
+fn with_vector_gaps(width: Width, threads: u32, vectors: u32) -> Geometry {
+    chunk(width, threads, vectors, vectors / 8 * 9)
+}
+
+/// Through Vulkan small workgroups are faster, and the less shared memory for a vector the better: measured on an H200,
+/// docs/kernels.md. There is just enough for four vectors of each of the [most](most) lines.
+fn wgsl_geometry(width: Width) -> Geometry {
+    let threads = if width == Width::W2 { 256 } else { 128 };
+    chunk(width, threads, 512, 512)
+}
+
+/// A chunk of so many vectors as one long row, with room for some more.
+fn chunk(width: Width, threads: u32, vectors: u32, room: u32) -> Geometry {
     let (vector, tile_element_bytes) = (vector(width), width.bytes() as u32);
-    Geometry { pitch: vectors / 8 * 9 * vector, tile_element_bytes, ..direct(threads, 1, 1, vectors * vector) }
+    Geometry { pitch: room * vector, tile_element_bytes, ..direct(threads, 1, 1, vectors * vector) }
 }
 
 /// How these kernels see a problem.
 pub(crate) struct Skinny {
-    tall: bool,
+    /// Whether the source has its short side along rows.
+    pub(crate) tall: bool,
     short: u64,
     long: u64,
-    /// How far rows of the contiguous side lie apart.
-    rows_ld: u64,
+    /// Where rows of the short side lie, and those of the long side.
+    rows: Layout,
     lines: Layout,
     batch: u64,
+    width: Width,
     /// Elements of a vector.
     vector: u64,
 }
@@ -56,39 +70,41 @@ impl Skinny {
     /// As `tall` does.
     pub(crate) fn tall(problem: &Problem) -> Skinny {
         let [source, destination] = problem.kernel_layouts();
-        Skinny::new(true, problem, problem.cols(), problem.rows(), source.ld, destination)
+        Skinny::new(true, problem, problem.cols(), problem.rows(), source, destination)
     }
 
     /// As `wide` does.
     pub(crate) fn wide(problem: &Problem) -> Skinny {
         let [source, destination] = problem.kernel_layouts();
-        Skinny::new(false, problem, problem.rows(), problem.cols(), destination.ld, source)
+        Skinny::new(false, problem, problem.rows(), problem.cols(), destination, source)
     }
 
-    fn new(tall: bool, problem: &Problem, short: u64, long: u64, rows_ld: u64, lines: Layout) -> Skinny {
-        Skinny { tall, short, long, rows_ld, lines, batch: problem.batch(), vector: vector(problem.width()).into() }
+    fn new(tall: bool, problem: &Problem, short: u64, long: u64, rows: Layout, lines: Layout) -> Skinny {
+        let (batch, width) = (problem.batch(), problem.width());
+        Skinny { tall, short, long, rows, lines, batch, width, vector: vector(width).into() }
     }
 
-    /// Whether lines begin with a vector, or with a sector where they are stored.
-    pub(crate) fn is_aligned(&self) -> bool {
-        self.lines.begins_with(if self.tall { 2 * self.vector } else { self.vector })
+    /// Whether lines begin with a vector or, where CUDA stores them, with a sector.
+    pub(crate) fn is_aligned(&self, language: Language) -> bool {
+        let sectors = self.tall && language == Language::Cuda;
+        self.lines.begins_with(if sectors { 2 * self.vector } else { self.vector })
     }
 
     /// Vectors of each line that a block has in shared memory.
-    fn segments(&self, geometry: &Geometry, language: Language) -> u64 {
-        let chunk = u64::from(geometry.tile_cols) / self.vector;
+    pub(crate) fn segments(&self, geometry: &Geometry, language: Language) -> u64 {
         match language {
-            Language::Cuda => self.cuda_segments(chunk),
-            Language::Wgsl => 1 << (chunk / self.short.max(1)).max(4).ilog2(),
+            Language::Cuda => self.cuda_segments(geometry),
+            Language::Wgsl => self.wgsl_segments(geometry),
         }
     }
 
-    /// As many as a chunk of so many vectors has room for, in whole sectors or, where lines are aligned, of 128 or 64
+    /// As many as a chunk has room for, in whole sectors or, where lines are aligned, of 128 or 64
     /// bytes if that loses little; and fewer where that makes enough blocks for a device.
-    fn cuda_segments(&self, chunk: u64) -> u64 {
+    fn cuda_segments(&self, geometry: &Geometry) -> u64 {
         /// Four blocks for each multiprocessor of an H200.
         const BLOCKS: u64 = 528;
-        let aligned = self.is_aligned();
+        let chunk = u64::from(geometry.tile_cols) / self.vector;
+        let aligned = self.is_aligned(Language::Cuda);
         // Where lines begin anywhere, of 32 vectors one is there for its neighbour alone.
         let fit = if aligned { chunk } else { chunk / 32 * 31 } / self.short.max(1);
         let shared_out = self.long.saturating_mul(self.batch) / (self.vector * BLOCKS);
@@ -102,12 +118,27 @@ impl Skinny {
         wanted / unit * unit
     }
 
+    /// As many as fit, an even number.
+    fn wgsl_segments(&self, geometry: &Geometry) -> u64 {
+        let vectors = u64::from(geometry.tile_cols) / self.vector;
+        let short = self.short.max(1);
+        // Where matrices begin within a vector, a block has one more.
+        let more = u64::from(!self.rows.stride.is_multiple_of(self.vector));
+        // A gap of a word after each segment.
+        let room = (u64::from(geometry.shared_bytes()) / 4 - 4 * more) / (4 * short + 1);
+        // An invocation takes as many lines at once as elements are in a word.
+        let lines = short.next_multiple_of(Language::Wgsl.per_word(self.width).into());
+        (room.min(vectors / lines).min((vectors - more) / short) / 2 * 2).max(4)
+    }
+
     /// How many of them are another block's, too.
     fn spared(&self, language: Language) -> u64 {
-        match (self.is_aligned(), language, self.tall) {
-            (true, _, _) => 0,
-            (false, Language::Cuda, false) => 1,
-            (false, _, _) => 2,
+        match (language, self.tall) {
+            _ if self.is_aligned(language) => 0,
+            (Language::Cuda, true) => 2,
+            (Language::Cuda, false) | (Language::Wgsl, true) => 1,
+            // Two vectors are loaded for each.
+            (Language::Wgsl, false) => 0,
         }
     }
 
@@ -125,13 +156,13 @@ impl Skinny {
         let blocks = self.blocks(geometry, language);
         let (across, down) = if self.tall { (1, blocks) } else { (blocks, 1) };
         let segments = self.segments(geometry, language);
-        Grid { across, down, batch: self.batch, order: Order::Across, segments }
+        Grid { across, down, batch: self.batch, order: Order::Across, lines: self.short, segments }
     }
 
     fn obstacle(&self, language: Language) -> Option<String> {
         let most = most(language);
         let sides = if self.tall { ["rows", "columns"] } else { ["columns", "rows"] };
-        let Skinny { short, rows_ld, .. } = *self;
+        let (short, rows_ld) = (self.short, self.rows.ld);
         if short > most {
             return Some(format!("there are {short} {}, the kernel takes at most {most}", sides[1]));
         }
