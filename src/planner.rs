@@ -68,7 +68,7 @@ const CUDA_VECTORIZED: Shares = Shares {
     aligned: [0.94, 0.96, 0.97, 0.97, 0.95],
     source: [0.82, 0.88, 0.91, 0.91, 0.925],
     destination: [0.83, 0.86, 0.905, 0.925, 0.955],
-    both: [0.50, 0.77, 0.87, 0.90, 0.92],
+    both: [0.66, 0.77, 0.87, 0.90, 0.92],
     fill: 0.5,
 };
 /// The same through Vulkan.
@@ -79,12 +79,20 @@ const WGSL_VECTORIZED: Shares = Shares {
     both: [0.67, 0.79, 0.87, 0.91, 0.91],
     fill: 0.5,
 };
-/// With CUDA; not told apart for Vulkan.
-const COMPACT: Shares = Shares {
+/// With CUDA.
+const CUDA_COMPACT: Shares = Shares {
     aligned: [0.93, 0.935, 0.935, 0.935, 0.95],
     source: [0.75, 0.88, 0.87, 0.88, 0.91],
     destination: [0.845, 0.87, 0.81, 0.87, 0.935],
-    both: [0.54, 0.70, 0.82, 0.87, 0.905],
+    both: [0.70, 0.70, 0.82, 0.87, 0.905],
+    fill: 0.5,
+};
+/// The same through Vulkan.
+const WGSL_COMPACT: Shares = Shares {
+    aligned: [0.93, 0.935, 0.935, 0.935, 0.95],
+    source: [0.81, 0.885, 0.87, 0.885, 0.925],
+    destination: [0.78, 0.875, 0.87, 0.92, 0.945],
+    both: [0.67, 0.81, 0.86, 0.89, 0.905],
     fill: 0.5,
 };
 /// With CUDA. A partly empty tile has partly nothing to load and to store.
@@ -141,7 +149,8 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
         (Variant::Tall | Variant::Wide, _) => return skinny(variant, problem, language),
         (Variant::Vectorized, Language::Cuda) => (CUDA_VECTORIZED, true),
         (Variant::Vectorized, Language::Wgsl) => (WGSL_VECTORIZED, true),
-        (Variant::Compact, _) => (COMPACT, false),
+        (Variant::Compact, Language::Cuda) => (CUDA_COMPACT, false),
+        (Variant::Compact, Language::Wgsl) => (WGSL_COMPACT, false),
         (Variant::Gather, Language::Cuda) => (CUDA_GATHER, false),
         (Variant::Gather, Language::Wgsl) => (WGSL_GATHER, true),
         (Variant::Swizzled, _) => (SWIZZLED, false),
@@ -159,8 +168,10 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
     let tile = u64::from(geometry.tile_rows) * u64::from(geometry.tile_cols);
     let fill = filled(problem, &grid, tile).powf(shares.fill);
     // Where few tiles lie side by side, what runs together writes short pieces of many destination rows.
-    let narrow = match (variant, grid.order) {
-        (Variant::Vectorized | Variant::Compact, Order::Across) if grid.across <= 8 && grid.down > 1 => 0.93,
+    let narrow = match (variant, language, grid.order) {
+        (_, Language::Cuda, Order::Across) if grid.across > 8 || grid.down == 1 || problem.width() < Width::W8 => 1.0,
+        (Variant::Vectorized, Language::Cuda, Order::Across) => 0.95,
+        (Variant::Compact, Language::Cuda, Order::Across) => 0.9,
         _ => 1.0,
     };
     let idle = if large_tiles && is_small(&grid, &geometry) { IDLE } else { 1.0 };
@@ -198,15 +209,15 @@ fn filled(problem: &Problem, grid: &Grid, tile: u64) -> f64 {
 /// The share of `tall` or `wide`: the less the longer the short side is, for the less of each line a block then moves.
 fn skinny(variant: Variant, problem: &Problem, language: Language) -> Option<f64> {
     let kernel = variant.spec().kernel?;
-    if (kernel.obstacle)(problem, language).is_some() {
+    if problem.is_empty() || (kernel.obstacle)(problem, language).is_some() {
         return None;
     }
     let of = if variant == Variant::Tall { Skinny::tall(problem) } else { Skinny::wide(problem) };
     let geometry = (kernel.geometry)(problem.width(), language);
     Some(match language {
         Language::Cuda => {
-            // A block has much to do, so a tall matrix soon has too few.
-            let few = of.tall && is_small(&kernel.grid(problem, language), &geometry);
+            // A block has much to do, so there are soon too few.
+            let few = is_small(&kernel.grid(problem, language), &geometry);
             cuda_skinny(&of, &geometry, problem.width()) * if few { 0.85 } else { 1.0 }
         }
         Language::Wgsl => wgsl_skinny(&of, &geometry, problem.width()),
@@ -234,7 +245,7 @@ fn wgsl_skinny(of: &Skinny, geometry: &Geometry, width: Width) -> f64 {
     let short_pieces = match segments * 16 {
         512.. => 1.0,
         160.. => 0.95,
-        _ => 0.91,
+        _ => 0.87,
     };
     let share = by_width[width as usize] * short_pieces;
     if of.is_aligned(Language::Wgsl) {
@@ -296,7 +307,7 @@ mod tests {
         assert_eq!(vulkan(&[]), Variant::Vectorized);
         assert_eq!(vulkan(&[Variant::Vectorized]), Variant::Compact);
         let fast = [Variant::Vectorized, Variant::Compact, Variant::Gather];
-        assert_eq!(chosen(Api::Vulkan, 10_007, 10_009, 1, Element::F16, &[]), Variant::Vectorized, "gather is CUDA's");
+        assert_eq!(chosen(Api::Vulkan, 10_007, 10_009, 1, Element::F16, &[]), Variant::Compact, "gather is CUDA's");
         assert_eq!(vulkan(&fast), Variant::Swizzled);
         assert_eq!(vulkan(Variant::ALL), Variant::Vectorized, "to say why not");
         assert_eq!(chosen(Api::Cuda, 1000, 1, 1, Element::F32, &[Variant::Copy]), Variant::Tall);
