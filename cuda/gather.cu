@@ -7,15 +7,15 @@
 // Threads: on the read side thread t loads vector t % SPAN of row t / SPAN and of every STRIDE-th row from there on, so
 // a warp reads pieces of 128 bytes or more of source rows. It stores them to shared memory as they are. On the write
 // side a thread gathers the elements of one vector of the destination from there, one by one, and stores it. Of a
-// warp's lanes, 8 take neighbouring vectors of a destination row, and 4 take neighbouring rows, which are the tile's
-// columns.
+// warp's lanes, 8 take neighbouring vectors of a destination row, and 4 take other rows, which are the tile's columns.
 //
 // Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the
 // pitch is SPAN * VECTOR elements and as many as source rows are apart modulo a vector. So vectors stay aligned.
-// Vectors are stored along: no conflicts. When elements are loaded, the 4 lanes side by side take neighbouring
-// elements, and lanes of neighbouring vectors are VECTOR rows apart, which is the pitch times 16 bytes: where the pitch
-// is odd, an odd number of times around 4 of the 32 banks, so 8 lanes take 8 different fours of banks. Where it is
-// even, a gap of one vector after every VECTOR rows makes it odd. No width has conflicts.
+// Vectors are stored along: no conflicts. When elements are loaded, lanes of neighbouring vectors are VECTOR rows apart,
+// which is the pitch times 16 bytes: where the pitch is odd, an odd number of times around 4 of the 32 banks, so 8 lanes
+// take 8 different fours of banks. Where it is even, a gap of one vector after every VECTOR rows makes it odd. The 4
+// columns of a warp take the 4 banks of a four: `Spread` says how. Elements of up to 4 bytes have no conflicts, nor have
+// those of 16; those of 8 have some where leading dimensions are odd.
 //
 // Launch: blocks of BLOCK_X threads; a one-dimensional grid of one block a tile, numbered as the host says, then matrix
 // by matrix.
@@ -42,6 +42,7 @@ constexpr unsigned int STORES = (TILE_COLS + STEP - 1) / STEP;
 
 static_assert(BLOCK_Y == 1 && BLOCK_X % SPAN == 0 && BLOCK_X % UNITS == 0, "whole rows at a time");
 static_assert(UNITS % 8 == 0 && STEP % 4 == 0, "whole warps");
+static_assert(WIDTH >= 4 || STEP * STORES % (16 / WIDTH) == 0, "whole fours of columns that lie apart");
 static_assert(PITCH % VECTOR == 0 && TILE_ROWS * PITCH >= MOST_ROWS * (SPAN * VECTOR + VECTOR) + 2 * VECTOR,
               "room for the largest pitch and its gaps");
 
@@ -98,35 +99,77 @@ __device__ __forceinline__ void load(
     }
 }
 
+// Elements of a word of shared memory.
+constexpr unsigned int PER_WORD = WIDTH < 4 ? 4 / WIDTH : 1;
+
+// A vector whose words are turned by so many places, so that they are in theirs.
+__device__ __forceinline__ uint4 turned(uint4 v, unsigned int turn) {
+    v = turn % 2 != 0 ? make_uint4(v.w, v.x, v.y, v.z) : v;
+    return turn / 2 != 0 ? make_uint4(v.z, v.w, v.x, v.y) : v;
+}
+
+// How the four columns of a warp come to different words of a vector.
+//
+// One column further on, vectors begin `dst_ld` rows earlier modulo a sector, and the tile has their elements one element
+// further on less so many times `src_ld`, modulo a vector: at 1 - src_ld * dst_ld. That decides; tried for all leading
+// dimensions modulo a vector and a sector.
+struct Spread {
+    unsigned int log; // from one of the columns to the next, to base 2
+    bool turned;      // whether each begins with another word of its vectors, for they are alike modulo one
+};
+
+__device__ __forceinline__ Spread spread_of(const Matrices& m) {
+    const unsigned int product = static_cast<unsigned int>(m.src_ld) * static_cast<unsigned int>(m.dst_ld);
+    if (product % 2 == 0) {
+        return {PER_WORD / 2, false};
+    }
+    return {PER_WORD == 4 && product % 4 == 3, WIDTH <= 4 && product % (2 * PER_WORD) == 1};
+}
+
+// The column of a slot: of each four slots in turn the columns lie so far apart.
+__device__ __forceinline__ unsigned int col_of(unsigned int slot, unsigned int log) {
+    const unsigned int four = slot / 4;
+    return ((four >> log) * 4 + slot % 4 << log) + (four & ((1u << log) - 1));
+}
+
 // Stores the tile's vectors. `left` says how many rows there are from the tile's first one to the matrix's end, or more
 // than the tile has; a destination row's first vector begins at the first of `align` elements. Between a vector's
-// elements there may be a gap before every EACH-th one.
-template <unsigned int EACH>
+// elements there may be a gap before every EACH-th one. With TURNED there is none, and each of the warp's four columns
+// begins with another word of a vector.
+template <unsigned int EACH, bool TURNED>
 __device__ __forceinline__ void store_vectors(
-    Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align) {
+    Unit* __restrict__ dst, Index ld, const Place& tile, const Rows& in, unsigned int left, unsigned int align,
+    unsigned int log) {
     const unsigned int lane = threadIdx.x % 32;
     const unsigned int warp = threadIdx.x / 32;
     const unsigned int unit = lane % 8 + warp % (UNITS / 8) * 8;
+    const unsigned int turn = TURNED ? lane / 8 : 0;
 #pragma unroll 1
     for (unsigned int i = 0; i < STORES; i++) {
-        const unsigned int col = lane / 8 + warp / (UNITS / 8) * 4 + i * STEP;
+        const unsigned int slot = lane / 8 + warp / (UNITS / 8) * 4 + i * STEP;
+        const unsigned int col = PER_WORD > 1 ? col_of(slot, log) : slot;
         Unit* const to = dst + tile.to + col * ld;
         const unsigned int head = (0 - (tile.to + col * ld)) & (align - 1);
         const unsigned int row = head + unit * VECTOR;
         if (col < tile.cols && row + VECTOR <= left) {
-            const Unit* from = reinterpret_cast<const Unit*>(shared) + position(in, row) + col;
+            const Unit* from =
+                reinterpret_cast<const Unit*>(shared) + position(in, row) + turn * PER_WORD * in.pitch + col;
             // Where the next VECTOR rows begin.
-            const unsigned int turn = VECTOR - head % VECTOR;
+            const unsigned int gap = VECTOR - head % VECTOR;
             Unit units[VECTOR];
 #pragma unroll
             for (unsigned int k = 0; k < VECTOR; k++) {
                 if (k > 0 && k % EACH == 0) {
-                    from += k == turn ? in.gap : 0;
+                    from += k == gap ? in.gap : 0;
+                }
+                // After the last word comes the first one.
+                if (TURNED && k > 0 && k % PER_WORD == 0) {
+                    from -= k == (4 - turn) * PER_WORD ? VECTOR * in.pitch : 0;
                 }
                 units[k] = *from;
                 from += in.pitch;
             }
-            store(to + row, pack(units));
+            store(to + row, turned(pack(units), turn));
         }
     }
 }
@@ -152,12 +195,15 @@ extern "C" __global__ void BOUNDS gather(
     load(src, m.src_ld, tile, in, taken, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
     __syncthreads();
     // The same way for all threads.
-    if (in.gap == 0 || align == 1) {
-        store_vectors<VECTOR>(dst, m.dst_ld, tile, in, left, align);
+    const Spread spread = spread_of(m);
+    if (WIDTH <= 4 && spread.turned) {
+        store_vectors<VECTOR, WIDTH <= 4>(dst, m.dst_ld, tile, in, left, align, spread.log);
+    } else if (in.gap == 0 || align == 1) {
+        store_vectors<VECTOR, false>(dst, m.dst_ld, tile, in, left, align, spread.log);
     } else if ((m.dst_ld | m.dst_stride) % 4 == 0) {
-        store_vectors<4>(dst, m.dst_ld, tile, in, left, align);
+        store_vectors<4, false>(dst, m.dst_ld, tile, in, left, align, spread.log);
     } else {
-        store_vectors<1>(dst, m.dst_ld, tile, in, left, align);
+        store_vectors<1, false>(dst, m.dst_ld, tile, in, left, align, spread.log);
     }
     const auto element = [&](unsigned int col, unsigned int row) {
         return reinterpret_cast<const Unit*>(shared)[position(in, row) + col];
