@@ -322,8 +322,8 @@ mod tests {
     use super::*;
 
     fn record_of(statuses: &[Status], interrupted: bool) -> Record {
-        let file = include_str!("../../benches/results/nvidia-h200.json");
-        let mut record = Record::from_json(file, "nvidia-h200.json").unwrap();
+        let file = include_str!("../../benches/results/nvidia-h200-ladder.json");
+        let mut record = Record::from_json(file, "nvidia-h200-ladder.json").unwrap();
         record.results.truncate(statuses.len());
         record.results.iter_mut().zip(statuses).for_each(|(row, status)| row.status = *status);
         record.interrupted = interrupted;
