@@ -8,6 +8,8 @@ pub mod backend;
 pub mod cli;
 pub mod device;
 pub mod element;
+#[cfg(feature = "cli")]
+mod file;
 pub mod harness;
 pub mod kernel;
 mod kernels;

@@ -15,7 +15,7 @@ pub fn find(variant: Variant) -> Option<Kernel> {
         Variant::Memcpy => Some(memcpy),
         Variant::Copy => Some(copy),
         Variant::Naive => Some(|problem, source, destination| by_width(problem, source, destination, Cut::naive)),
-        Variant::Tiled => Some(|problem, source, destination| by_width(problem, source, destination, Cut::tiled)),
+        Variant::Tiled => Some(tiled),
         Variant::TransposeCrate => Some(transpose_crate),
         _ => None,
     }
@@ -27,6 +27,11 @@ pub fn obstacle(variant: Variant, problem: &Problem) -> Option<String> {
         Variant::TransposeCrate => problem.packed_only("the `transpose` crate"),
         _ => None,
     }
+}
+
+/// In blocks that caches hold.
+pub fn tiled(problem: &Problem, source: &[u8], destination: &mut [u8]) {
+    by_width(problem, source, destination, Cut::tiled);
 }
 
 fn memcpy(problem: &Problem, source: &[u8], destination: &mut [u8]) {

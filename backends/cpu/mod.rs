@@ -1,6 +1,6 @@
 //! The host's own processor: the embedded default, there on every machine.
 
-mod kernels;
+pub(crate) mod kernels;
 
 use std::num::NonZeroU32;
 use std::sync::{PoisonError, RwLock};

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 
 use super::Failure;
-use super::output::{self, Output};
+use super::interrupt::stop_on_interrupt;
+use super::output::Output;
 use super::parse::{self, PeakArg};
 use super::progress::Progress;
 use super::tuning::Tuning;
@@ -53,18 +53,25 @@ pub struct Args {
     batch: u64,
 
     /// Elements between the end of a row and the beginning of the next: leading dimensions larger than a row
-    #[arg(long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides)]
+    #[arg(
+        long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides,
+        allow_hyphen_values = true
+    )]
     pad: [u64; 2],
 
     /// Elements more between a matrix and the next, with --batch: batch strides larger than a matrix
-    #[arg(long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides)]
+    #[arg(
+        long, value_name = "SOURCE,DESTINATION", default_value = "0,0", value_parser = parse::sides,
+        allow_hyphen_values = true
+    )]
     batch_pad: [u64; 2],
 
     /// Element types, separated by commas: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "f32")]
     element: Vec<Element>,
 
-    /// Variants, separated by commas; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
+    /// Variants, separated by commas: memcpy copy naive tiled padded swizzled vectorized compact gather tall wide auto geam
+    /// transpose-crate; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<Variant>,
 
@@ -113,7 +120,7 @@ enum BoundsChecks {
 pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let plan = plan(args)?;
     // Before there are temporary files to leave behind.
-    let stop = stop_on_interrupt()?;
+    let stop = stop_on_interrupt("stopping after this batch; once more to stop at once")?;
     let mut tuning = args.tune.then(Tuning::open).transpose()?;
     let outputs = Outputs::open(args, tuning.as_ref().and_then(Tuning::file))?;
     let discovery = backends::discover(&apis(&args.device));
@@ -246,21 +253,6 @@ fn user_peak(peaks: &[PeakArg], id: DeviceId) -> Option<f64> {
     last(Some(id)).or_else(|| last(None))
 }
 
-/// A flag that the first Ctrl-C raises; the second ends the program.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&stop);
-    let handler = move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            output::remove_temporary_files();
-            std::process::exit(130);
-        }
-        super::complain("stopping after this batch; once more to stop at once");
-    };
-    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot catch Ctrl-C: {error}")))?;
-    Ok(stop)
-}
-
 fn environment(command: &[OsString]) -> Environment {
     // The program's own path says where somebody keeps their files, and nothing about the run.
     let program = command.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_owned();
@@ -319,7 +311,17 @@ fn write(output: Option<Output>, text: impl Fn() -> Result<String, String>) -> R
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args as _, Command};
+
     use super::*;
+
+    #[test]
+    fn help_names_every_variant() {
+        let help = Args::augment_args(Command::new("bench")).render_long_help().to_string();
+        for variant in Variant::ALL {
+            assert!(help.split([' ', '\n', ';', ':']).any(|word| word == variant.name()), "{variant}");
+        }
+    }
 
     fn record_of(statuses: &[Status], interrupted: bool) -> Record {
         let file = include_str!("../../benches/results/nvidia-h200-ladder.json");

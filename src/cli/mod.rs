@@ -5,9 +5,12 @@
 
 mod bench;
 mod devices;
+mod input;
+mod interrupt;
 mod output;
 mod parse;
 mod progress;
+mod transpose;
 mod tuning;
 
 use std::ffi::OsString;
@@ -16,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Matrix transpose at the speed of a copy on any GPU: benchmark and devices.
+/// Matrix transpose at the speed of a copy on any GPU: files, benchmark and devices.
 #[derive(Parser)]
 #[command(name = "cornerturn", version, max_term_width = 100)]
 struct Cli {
@@ -28,6 +31,8 @@ struct Cli {
 enum Command {
     /// Run every variant on every device and compare their bandwidth with the copy ceiling and the peak
     Bench(Box<bench::Args>),
+    /// Transpose the matrices in a file: NumPy's .npy, or raw elements
+    Transpose(transpose::Args),
     /// List the devices, and why the others are not here
     Devices,
 }
@@ -56,6 +61,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Command::Bench(arguments) => bench::run(&arguments, &args),
+        Command::Transpose(arguments) => transpose::run(&arguments),
         Command::Devices => devices::run(),
     };
     let (code, message) = match done {

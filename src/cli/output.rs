@@ -64,17 +64,37 @@ impl Output {
     /// A sentence that names the path and why not. What was there before is still there, unless it had to be written in
     /// place.
     pub fn write(self, text: &str) -> Result<(), String> {
-        let failed = |error: io::Error| format!("cannot write {}: {error}", self.path.display());
+        let path = self.path.clone();
+        let written: io::Result<()> = self.put(true, |to| to.write_all(text.as_bytes()));
+        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// Has it filled and puts it in place, if that went well.
+    ///
+    /// # Errors
+    /// That of `fill`, or why it cannot be put in place. The same holds for what was there before as with `write`.
+    pub fn fill<E: From<io::Error>>(self, fill: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
+        // A large file may take long to reach the disk, and can be made anew.
+        self.put(false, fill)
+    }
+
+    /// With `sync`, a new file is on the disk before it takes the place of another.
+    fn put<E: From<io::Error>>(self, sync: bool, fill: impl FnOnce(&mut dyn Write) -> Result<(), E>) -> Result<(), E> {
         match self.sink {
-            Sink::Stream(mut stream) => stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).map_err(failed),
-            Sink::InPlace(file) => overwrite(file, text).map_err(failed),
+            Sink::Stream(mut stream) => {
+                fill(&mut stream)?;
+                Ok(stream.flush()?)
+            }
+            Sink::InPlace(mut file) => {
+                truncate(&file)?;
+                fill(&mut file)
+            }
             Sink::Beside(mut file) => {
-                file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-                // What cannot be renamed over (a file mounted into a container) may still be written where it is.
-                file.persist(&self.path).map(drop).or_else(|error| {
-                    let file = OpenOptions::new().write(true).open(&self.path).map_err(|_| failed(error.error))?;
-                    overwrite(file, text).map_err(failed)
-                })
+                fill(&mut file)?;
+                if sync {
+                    file.as_file().sync_all()?;
+                }
+                Ok(put_in_place(file, &self.path)?)
             }
         }
     }
@@ -144,12 +164,19 @@ fn same_after_renaming(_: &Metadata, _: &File) -> bool {
     true
 }
 
-fn overwrite(mut file: File, text: &str) -> io::Result<()> {
+/// Puts a new file where it belongs.
+fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist(path).map(drop).or_else(|failed| {
+        // What cannot be renamed over (a file mounted into a container) may still be written where it is.
+        let mut target = OpenOptions::new().write(true).open(path).map_err(|_| failed.error)?;
+        truncate(&target)?;
+        io::copy(&mut failed.file.reopen()?, &mut target).map(drop)
+    })
+}
+
+fn truncate(file: &File) -> io::Result<()> {
     // A pipe has no length to set.
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-    }
-    file.write_all(text.as_bytes())
+    if file.metadata()?.is_file() { file.set_len(0) } else { Ok(()) }
 }
 
 /// A new file in the folder of `path`, with the permissions that a plain new file would have.
