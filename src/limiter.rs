@@ -24,11 +24,18 @@ pub struct Evidence<'a> {
 const AT_CEILING: f64 = 95.0;
 /// A copy that reaches less than this percentage of the peak has too little to do.
 const TOO_SMALL: f64 = 50.0;
+/// Bytes that are enough to do for any GPU: those of some 50 µs at 5 TB/s.
+const MUCH_BYTES: u64 = 256 << 20;
 
 /// The limiter in a few words.
 pub fn limiter(evidence: &Evidence) -> String {
     if let Some(percent) = evidence.ceiling_percent_of_peak.filter(|percent| *percent < TOO_SMALL) {
-        return format!("too little work: the copy ceiling itself is at {percent:.0} % of peak");
+        let why = if evidence.problem.bytes_moved() < MUCH_BYTES {
+            "too little work"
+        } else {
+            "no fast copy to compare with"
+        };
+        return format!("{why}: the copy ceiling itself is at {percent:.0} % of peak");
     }
     if evidence.percent_of_copy >= AT_CEILING {
         return "memory bandwidth".into();

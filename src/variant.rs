@@ -114,9 +114,9 @@ macro_rules! variants {
 }
 
 const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
-const CPU_VECTORS: Presence = Absent("the CPU's tiled variant has vector access already");
-const CPU_LIBRARY: Presence = Absent("a CPU library");
-const CUDA_LIBRARY: Presence = Absent("a CUDA library");
+const CPU_VECTORS: Presence = Absent("a GPU's kernel; the CPU has naive and tiled");
+const CPU_LIBRARY: Presence = Absent("a library for CPUs");
+const CUDA_LIBRARY: Presence = Absent("cuBLAS, which runs on CUDA's devices alone");
 
 variants! {
     /// The API's own copy: cuMemcpyDtoDAsync, copyBufferToBuffer, or memcpy.

@@ -136,7 +136,9 @@ fn beyond_vectors(moves: Moves, problem: &Problem) -> Option<String> {
     let bytes = problem.copied_bytes();
     let splits = moves == Moves::Copy && !problem.is_packed() && !bytes.is_multiple_of(VECTOR_BYTES);
     splits.then(|| {
-        format!("copies {VECTOR_BYTES} bytes at a time, of which {bytes} are no multiple: something stands behind them")
+        format!(
+            "copies multiples of {VECTOR_BYTES} bytes; {bytes} bytes would take in some of a gap, which has to stay"
+        )
     })
 }
 
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(reason, "needs a buffer of 416 B; the most is 415");
         assert_eq!(check(7, 416, Variant::Vectorized), None);
         let reason = check(7, 416, Variant::Memcpy).unwrap();
-        assert_eq!(reason, "copies 16 bytes at a time, of which 14 are no multiple: something stands behind them");
+        assert_eq!(reason, "copies multiples of 16 bytes; 14 bytes would take in some of a gap, which has to stay");
     }
 
     #[test]
