@@ -12,11 +12,12 @@ use crate::backends::cpu::kernels;
 use crate::problem::{Problem, ProblemTooLarge};
 use crate::variant::Variant;
 
-/// The bytes of a band on the CPU. There are three: one is filled, one is written, one is on its way.
-const CPU_BAND_BYTES: u64 = 64 << 20;
-const BANDS: usize = 3;
+/// The bytes of a band on the CPU. Each goes once through the whole source, so that few and large ones are fast.
+const CPU_BAND_BYTES: u64 = 256 << 20;
+/// One is filled while the other is written.
+const BANDS: usize = 2;
 /// The bytes of the source that are looked at before it is told to forget.
-const SPAN_BYTES: u64 = 128 << 20;
+const SPAN_BYTES: u64 = 256 << 20;
 
 /// Elements in a file.
 pub(crate) trait Source: Sync {
