@@ -73,12 +73,15 @@ fn put_vector(at: u32, vector: vec4<u32>, wanted: bool) {
 // Stores the lines where they begin with a vector.
 fn store_lines(c: Chunk, thread: u32) {
     let item = items(c, thread, 0u);
-    let lines = exchange(Block(
-        take_pieces(item.word.x, item.bits.x, c.side),
-        take_pieces(item.word.y, item.bits.y, c.side),
-        take_pieces(item.word.z, item.bits.z, c.side),
-        take_pieces(item.word.w, item.bits.w, c.side),
-    ));
+    var pieces: Block;
+    pieces.a = take_pieces(item.word.x, item.bits.x, c.side);
+    pieces.b = take_pieces(item.word.y, item.bits.y, c.side);
+    // Otherwise there are none, and their places may be beyond the tile.
+    if TAKEN > 2u {
+        pieces.c = take_pieces(item.word.z, item.bits.z, c.side);
+        pieces.d = take_pieces(item.word.w, item.bits.w, c.side);
+    }
+    let lines = exchange(pieces);
     let number = (c.lines + item.line * c.line_ld) / LANES + item.segment;
     store_some(number, lines, (item.line < vec4(c.side)) & (item.segment < vec4(c.left / LANES)));
 }
