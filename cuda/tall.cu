@@ -42,11 +42,6 @@ __device__ __forceinline__ void load(const Chunk& c, const Unit* __restrict__ sr
     move_rest<true>(c, const_cast<Unit*>(from), whole * VECTOR, elements);
 }
 
-// Elements of a line before its first sector.
-__device__ __forceinline__ unsigned int head_of(Index line) {
-    return static_cast<unsigned int>(0 - line) % SECTOR;
-}
-
 // Stores the vectors of the lines; with SHIFTED these begin anywhere.
 template <bool SHIFTED>
 __device__ __forceinline__ void store_lines(const Chunk& c, Unit* __restrict__ dst) {

@@ -73,6 +73,11 @@ __device__ __forceinline__ uint4 funnel(const uint4& low, const uint4& high, uns
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
+// Elements of a destination row that begins at this index before its first sector.
+__device__ __forceinline__ unsigned int head_of(Index to) {
+    return static_cast<unsigned int>(0 - to) % SECTOR;
+}
+
 // Stores the elements of a tile's destination rows before their vectors, where a row begins, and after them, where it
 // ends, one by one. A row's first vector begins at the first of `align` elements, 1, VECTOR or SECTOR, that lie in it;
 // `left` says how many there are from the tile's first source row to the matrix's end, or more than the tile has.

@@ -139,11 +139,6 @@ __device__ __forceinline__ Piece merge(const Piece& own, const Piece& below, int
 #endif
 }
 
-// Elements of a destination row before its first sector.
-__device__ __forceinline__ unsigned int head_of(Index to) {
-    return static_cast<unsigned int>(0 - to) % SECTOR;
-}
-
 // Loads a tile and puts it into shared memory: all loads before the first use of one, for the compiler moves none
 // forward. With SHIFTED source rows begin anywhere, and a vector comes from the two aligned ones that hold it; every
 // thread loads, and what is not wanted from where it harms nobody: that costs less than asking each time. With NEAR_END

@@ -125,7 +125,12 @@ impl Check<'_> {
 
     /// What should be at an index of the destination, as 16 bytes of which an element takes the first.
     fn expected(&self, destination: u64) -> [u8; 16] {
-        self.source_of(destination).map_or([self.poison; 16], |source| self.pattern.element(source))
+        self.element(self.source_of(destination))
+    }
+
+    /// The element of the source with this index, or what stands where none belongs.
+    fn element(&self, source: Option<u64>) -> [u8; 16] {
+        source.map_or([self.poison; 16], |source| self.pattern.element(source))
     }
 
     /// The first element of `band` that is wrong, and its bytes; `first` is the index of the band's first element.
@@ -144,10 +149,7 @@ impl Check<'_> {
     /// The same of a part of a band, one element after the other.
     fn first_wrong_of<'b>(&self, first: u64, chunk: &'b [u8]) -> Option<(u64, &'b [u8])> {
         let width = self.problem.width().bytes();
-        let differs = |source: Option<u64>, got: &[u8]| match source {
-            Some(source) => self.pattern.element(source)[..width] != *got,
-            None => got.iter().any(|&byte| byte != self.poison),
-        };
+        let differs = |source, got: &[u8]| self.element(source)[..width] != *got;
         let mut found = (first..).zip(chunk.chunks_exact(width));
         match self.moves {
             Moves::Copy => found.find(|&(index, got)| differs(self.source_of(index), got)),

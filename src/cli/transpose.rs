@@ -144,7 +144,8 @@ fn job(args: &Args, input: &mut Input) -> Result<Job, Failure> {
             (turn.map_err(|error| Failure::Input(error.to_string()))?, Vec::new(), 0)
         }
         _ => {
-            let wrong = |error: &dyn std::fmt::Display| Failure::Input(format!("{} {error}", input_name(args)));
+            let name = input.name.clone();
+            let wrong = |error: &dyn std::fmt::Display| Failure::Input(format!("{name} {error}"));
             let header = Header::read(input.reader()).map_err(|error| wrong(&error))?;
             let turn = Turn::of(&header).map_err(|error| wrong(&error))?;
             let written = Header::of_shape(&header.descr, &turn.shape);
@@ -159,10 +160,6 @@ fn job(args: &Args, input: &mut Input) -> Result<Job, Failure> {
     }
     let elements = input.elements(offset).map_err(Failure::Run)?;
     Ok(Job { header, turn, elements })
-}
-
-fn input_name(args: &Args) -> String {
-    if args.input == Path::new("-") { "standard input".into() } else { args.input.display().to_string() }
 }
 
 /// The devices to choose from; none where nothing is to be chosen.

@@ -1,6 +1,6 @@
 //! A problem in bands: pieces of the destination one after the other, each a transpose of its own.
 
-use crate::problem::{Layout, Problem, ProblemTooLarge};
+use crate::problem::{Layout, LayoutError, Problem};
 
 /// A piece of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Band {
 }
 
 /// The bands of a packed problem that is not empty, each of at most `bytes`, or of one element if that is more.
-pub(super) fn bands(whole: Problem, bytes: u64) -> impl Iterator<Item = Result<Band, ProblemTooLarge>> {
+pub(super) fn bands(whole: Problem, bytes: u64) -> impl Iterator<Item = Result<Band, LayoutError>> {
     let room = (bytes / whole.width().bytes() as u64).max(1);
     let (rows, cols, batch) = (whole.rows(), whole.cols(), whole.batch());
     // Whole matrices if one fits, else whole rows of the destination, else parts of one.
@@ -33,8 +33,7 @@ pub(super) fn bands(whole: Problem, bytes: u64) -> impl Iterator<Item = Result<B
                 let problem = Problem::new(high.min(rows - row), wide.min(cols - col), count, whole.element())?;
                 let (rows, columns) = (problem.rows(), problem.cols());
                 let source = Layout { ld: cols, stride: whole.source().stride };
-                // The whole has these layouts, too, so that a part of it is not too large either.
-                let problem = problem.with_layouts(source, Layout::packed(columns, rows)).unwrap_or(problem);
+                let problem = problem.with_layouts(source, Layout::packed(columns, rows))?;
                 Ok(Band { problem, source: matrix * whole.source().stride + row * cols + col })
             })
         })

@@ -9,7 +9,7 @@ use std::thread;
 use super::band::{Band, bands};
 use crate::backend::{BAND_BYTES, BackendError, RunOptions, TransposeBackend};
 use crate::backends::cpu::kernels;
-use crate::problem::{Problem, ProblemTooLarge};
+use crate::problem::{LayoutError, Problem};
 use crate::variant::Variant;
 
 /// The bytes of a band on the CPU. Each goes once through the whole source, so that few and large ones are fast.
@@ -36,7 +36,7 @@ pub(crate) enum StreamError {
     #[error("{0}")]
     Write(#[from] io::Error),
     #[error(transparent)]
-    TooLarge(#[from] ProblemTooLarge),
+    Layout(#[from] LayoutError),
     #[error(transparent)]
     Device(#[from] BackendError),
 }
@@ -125,8 +125,8 @@ fn transpose(source: &dyn Source, band: &Band, destination: &mut [u8]) -> Result
     };
     for row in (0..problem.rows()).step_by(step as usize) {
         let rows = step.min(problem.rows() - row);
-        let part = Problem::new(rows, problem.cols(), problem.batch(), problem.element())?;
-        let part = part.with_layouts(problem.source(), problem.destination()).unwrap_or(part);
+        let part = Problem::new(rows, problem.cols(), problem.batch(), problem.element()).map_err(LayoutError::from)?;
+        let part = part.with_layouts(problem.source(), problem.destination())?;
         let begin = (band.source + row * ld) as usize * width;
         let from = &source.bytes()[begin..][..part.source_bytes() as usize];
         let to = &mut destination[row as usize * width..][..part.destination_bytes() as usize];

@@ -32,7 +32,9 @@ impl Turn {
             (&[rows, cols], false) => Turn::packed(1, rows, cols, element, &[cols, rows]),
             (&[batch, rows, cols], false) => Turn::packed(batch, rows, cols, element, &[batch, cols, rows]),
             // A matrix in Fortran order is its transpose in C order.
-            (&[rows, cols], true) => Turn::as_it_is(rows, cols, element),
+            (&[rows, cols], true) => {
+                Ok(Turn { transpose: None, ..Turn::packed(1, rows, cols, element, &[cols, rows])? })
+            }
             // The first axis varies fastest: in C order these are `cols` × `rows` × `batch` elements, and those of a
             // matrix are to come together.
             (&[batch, rows, cols], true) => {
@@ -49,11 +51,6 @@ impl Turn {
         let problem = Problem::new(rows, cols, batch, element)?;
         let in_order = problem.is_empty() || rows == 1 || cols == 1;
         Ok(Turn { transpose: (!in_order).then_some(problem), shape: shape.into(), bytes: problem.copied_bytes() })
-    }
-
-    fn as_it_is(rows: u64, cols: u64, element: Element) -> Result<Turn, TurnError> {
-        let bytes = Problem::new(rows, cols, 1, element)?.copied_bytes();
-        Ok(Turn { transpose: None, shape: vec![cols, rows], bytes })
     }
 }
 
