@@ -76,7 +76,7 @@ const WGSL_VECTORIZED: Shares = Shares {
     aligned: [0.95, 0.96, 0.97, 0.97, 0.95],
     source: [0.75, 0.89, 0.89, 0.92, 0.925],
     destination: [0.71, 0.84, 0.89, 0.94, 0.95],
-    both: [0.67, 0.79, 0.87, 0.91, 0.91],
+    both: [0.63, 0.79, 0.87, 0.91, 0.91],
     fill: 0.5,
 };
 /// With CUDA.
@@ -117,8 +117,12 @@ const PADDED: Shares = Shares::alike([0.34, 0.60, 0.53, 0.79, 0.89]);
 const TILED: Shares = Shares::alike([0.3, 0.4, 0.4, 0.4, 0.4]);
 const NAIVE: Shares = Shares::alike([0.05, 0.1, 0.13, 0.25, 0.5]);
 
-/// Threads below which large tiles leave a device idle: three times what an H200 holds at once.
+/// Threads below which large tiles leave a device idle: two to three times what an H200 holds at once.
 const FEW_THREADS: u64 = 600_000;
+/// The same for the largest tiles, those of 1-byte elements with CUDA: 8192² takes fewer, 12288² more.
+const FEW_THREADS_OF_LARGEST: u64 = 1_500_000;
+/// In WGSL they are half as large, and lose nothing before there are fewer than the device holds.
+const FEW_THREADS_OF_LARGEST_WGSL: u64 = 200_000;
 /// What that costs.
 const IDLE: f64 = 0.9;
 /// What `gather` loses, with CUDA, where destination rows begin anywhere and each is but one tile, by width: it stores the
@@ -174,7 +178,12 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
         (Variant::Compact, Language::Cuda, Order::Across) => 0.9,
         _ => 1.0,
     };
-    let idle = if large_tiles && is_small(&grid, &geometry) { IDLE } else { 1.0 };
+    let few = match (variant, problem.width(), language) {
+        (Variant::Vectorized, Width::W1, Language::Cuda) => FEW_THREADS_OF_LARGEST,
+        (Variant::Vectorized, Width::W1, Language::Wgsl) => FEW_THREADS_OF_LARGEST_WGSL,
+        _ => FEW_THREADS,
+    };
+    let idle = if large_tiles && threads(&grid, &geometry) < few { IDLE } else { 1.0 };
     let ends = match (variant, language) {
         (Variant::Gather, Language::Cuda) if !begins_well(problem)[1] => {
             1.0 + GATHER_ENDS[problem.width() as usize] / grid.down as f64
@@ -184,9 +193,9 @@ fn estimate(variant: Variant, problem: &Problem, language: Language) -> Option<f
     Some(shares.of(problem) * fill * narrow * idle / ends)
 }
 
-/// Whether there are too few threads for a device.
-fn is_small(grid: &Grid, geometry: &Geometry) -> bool {
-    grid.blocks().saturating_mul(geometry.threads().into()) < FEW_THREADS
+/// Threads of a launch.
+fn threads(grid: &Grid, geometry: &Geometry) -> u64 {
+    grid.blocks().saturating_mul(geometry.threads().into())
 }
 
 /// Whether rows of the source and of the destination begin where it is good for speed: with a vector of 16 bytes, or of
@@ -217,7 +226,7 @@ fn skinny(variant: Variant, problem: &Problem, language: Language) -> Option<f64
     Some(match language {
         Language::Cuda => {
             // A block has much to do, so there are soon too few.
-            let few = is_small(&kernel.grid(problem, language), &geometry);
+            let few = threads(&kernel.grid(problem, language), &geometry) < FEW_THREADS;
             cuda_skinny(&of, &geometry, problem.width()) * if few { 0.85 } else { 1.0 }
         }
         Language::Wgsl => wgsl_skinny(&of, &geometry, problem.width()),
@@ -287,6 +296,7 @@ mod tests {
         }
         assert_eq!(cuda(1024, 1024, 1, Element::F32), Variant::Compact, "small");
         assert_eq!(cuda(4096, 4096, 1, Element::U8), Variant::Compact, "small");
+        assert_eq!(cuda(8192, 8192, 1, Element::U8), Variant::Compact, "small");
         assert_eq!(cuda(16384, 16384, 1, Element::U8), Variant::Vectorized);
         assert_eq!(cuda(65536, 96, 1, Element::F32), Variant::Compact, "fills its tiles");
         assert_eq!(cuda(65536, 96, 1, Element::U8), Variant::Gather, "few blocks");
@@ -305,6 +315,11 @@ mod tests {
     fn what_is_missing_is_passed_over() {
         let vulkan = |missing: &[Variant]| chosen(Api::Vulkan, 8192, 8192, 1, Element::F32, missing);
         assert_eq!(vulkan(&[]), Variant::Vectorized);
+        assert_eq!(
+            chosen(Api::Vulkan, 4096, 4096, 1, Element::U8, &[]),
+            Variant::Vectorized,
+            "smaller tiles than CUDA's"
+        );
         assert_eq!(vulkan(&[Variant::Vectorized]), Variant::Compact);
         let fast = [Variant::Vectorized, Variant::Compact, Variant::Gather];
         assert_eq!(chosen(Api::Vulkan, 10_007, 10_009, 1, Element::F16, &[]), Variant::Compact, "gather is CUDA's");

@@ -124,6 +124,17 @@ fn variants_are_measured_in_turns() {
 }
 
 #[test]
+fn a_gpu_that_has_rested_is_at_full_speed_before_it_is_timed() {
+    let mut device = Scripted::new("vulkan:0", DeviceKind::Gpu, |variant, _| ladder(variant));
+    device.rested_ns = 600_000_000;
+    for row in run(&device, &plan()).iter().filter(|row| row.status == Status::Ok) {
+        assert_eq!(row.spread, Some(0.0), "{row:?}");
+        assert!(close(row.min_s, ladder(row.variant.parse().unwrap()).launch_ns as f64 * 1e-9), "{row:?}");
+        assert!(f64::from(row.launches) * row.min_s.unwrap() >= 1e-3, "batches are sized at full speed: {row:?}");
+    }
+}
+
+#[test]
 fn the_copies_run_even_if_only_a_transpose_is_asked_for() {
     let device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
     let rows = run(&device, &Plan { variants: vec![Variant::Padded], ..plan() });

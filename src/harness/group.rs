@@ -5,6 +5,7 @@ use super::tune::Question;
 use super::turns::{Pace, Turns};
 use super::{Plan, Progress, Target};
 use crate::backend::Support;
+use crate::device::DeviceKind;
 use crate::problem::Problem;
 use crate::record::Row;
 use crate::tune::Winners;
@@ -71,7 +72,14 @@ impl<'a> Group<'a> {
                 return 0;
             }
         };
-        let turns = Turns { workspace: workspace.as_ref(), problem: self.problem, sets, pace: self.pace, prefix };
+        let turns = Turns {
+            workspace: workspace.as_ref(),
+            problem: self.problem,
+            sets,
+            pace: self.pace,
+            warms_up: self.target.info().kind == DeviceKind::Gpu,
+            prefix,
+        };
         if let Some(winners) = winners {
             self.tune(&turns, winners, progress);
         }

@@ -1,11 +1,12 @@
 //! Measuring cells in turns on shared buffers, so that what drifts (clocks, temperature, other programs) drifts for all
 //! of them.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::cell::Cell;
 use super::{Progress, batch};
-use crate::backend::{PreparedRun, Workspace};
+use crate::backend::{BackendError, PreparedRun, Workspace};
 use crate::problem::Problem;
 use crate::verify::{self, POISON, Stopped, VerifyError};
 
@@ -43,12 +44,14 @@ pub struct Turns<'w> {
     pub problem: Problem,
     pub sets: usize,
     pub pace: Pace,
+    /// Whether it is a device that raises its clocks only once it has worked for a while.
+    pub warms_up: bool,
     /// What announced steps begin with.
     pub prefix: String,
 }
 
 impl<'w> Turns<'w> {
-    /// Prepares and verifies every cell and sizes its batches; `None` for those that take no further part.
+    /// Prepares and verifies every cell; `None` for those that take no further part.
     pub fn ready(&self, cells: &mut [Cell], progress: &mut Progress) -> Vec<Run<'w>> {
         let ready = |cell: &mut Cell| {
             if !cell.alive() || progress.stopped() {
@@ -67,18 +70,18 @@ impl<'w> Turns<'w> {
         cells.iter_mut().map(ready).collect()
     }
 
-    /// Prepares a cell, checks that it is right, and finds the size of its batches.
+    /// Prepares a cell and checks that it is right.
     fn ready_one(&self, cell: &mut Cell, stopped: Stopped) -> Result<Box<dyn PreparedRun + 'w>, VerifyError> {
         let mut run = self.workspace.prepare(cell.runs, cell.options())?;
         let moves = cell.variant.spec().moves;
         verify::check_run(run.as_mut(), self.workspace, &self.problem, moves, self.sets, POISON[0], stopped)?;
         cell.verified[0] = true;
-        cell.launches = batch::calibrate(run.as_mut(), self.pace.batch_seconds, self.sets, stopped)?;
         Ok(run)
     }
 
     /// Times a batch of each cell in turn, until all have had their rounds.
     pub fn rounds(&self, cells: &mut [Cell], runs: &mut [Run], progress: &mut Progress) {
+        self.size_batches(cells, runs, progress);
         for _ in 0..self.pace.rounds {
             for (cell, run) in cells.iter_mut().zip(runs.iter_mut()) {
                 if progress.stopped() {
@@ -94,6 +97,34 @@ impl<'w> Turns<'w> {
                 }
             }
         }
+    }
+
+    /// Finds the sizes of all cells' batches, once the device is as fast as it will be.
+    fn size_batches(&self, cells: &mut [Cell], runs: &mut [Run], progress: &mut Progress) {
+        let stopped = progress.stop_flag();
+        let mut cold = self.warms_up;
+        for (cell, run) in cells.iter_mut().zip(runs.iter_mut()) {
+            let Some(run) = run.as_deref_mut().filter(|_| cell.alive() && !stopped()) else { continue };
+            match self.size_of_batch(run, cold, &stopped) {
+                Ok(launches) => {
+                    cell.launches = launches;
+                    cold = false;
+                }
+                Err(error) => cell.fail(error),
+            }
+        }
+    }
+
+    fn size_of_batch(
+        &self,
+        run: &mut dyn PreparedRun,
+        cold: bool,
+        stopped: Stopped,
+    ) -> Result<NonZeroU32, BackendError> {
+        if cold {
+            batch::warm_up(run, stopped)?;
+        }
+        batch::calibrate(run, self.pace.batch_seconds, self.sets, stopped)
     }
 
     /// Verifies once more a cell that was timed; whether it is still right.

@@ -49,6 +49,10 @@ pub struct Scripted {
     act: Box<dyn Fn(Variant, RunOptions) -> Act + Send + Sync>,
     /// More sets than this are more than its memory holds.
     pub max_sets: usize,
+    /// Nanoseconds of work, by its clock, for the first half of which launches take three times as long as the act says,
+    /// and for the second half twice.
+    pub rested_ns: u64,
+    worked_ns: Mutex<u64>,
     /// Everything that was asked of it, in order.
     pub log: Mutex<Vec<String>>,
 }
@@ -72,11 +76,26 @@ impl Scripted {
             has_bounds_checks: false,
             limits: Vec::new(),
         };
-        Scripted { info, act: Box::new(act), max_sets: usize::MAX, log: Mutex::new(Vec::new()) }
+        Scripted {
+            info,
+            act: Box::new(act),
+            max_sets: usize::MAX,
+            rested_ns: 0,
+            worked_ns: Mutex::new(0),
+            log: Mutex::new(Vec::new()),
+        }
     }
 
     pub fn info_mut(&mut self) -> &mut DeviceInfo {
         &mut self.info
+    }
+
+    /// What work of so many nanoseconds takes now.
+    fn work(&self, ns: u64) -> u64 {
+        let mut worked = self.worked_ns.lock().unwrap();
+        let slowness = if *worked < self.rested_ns / 2 { 3 } else { 1 + u64::from(*worked < self.rested_ns) };
+        *worked += slowness * ns;
+        slowness * ns
     }
 
     fn note(&self, what: String) {
@@ -161,7 +180,8 @@ impl PreparedRun for Run<'_> {
                 destination[index * width..][..width].copy_from_slice(&source[..width]);
             }
         });
-        let ns = self.act.launch_ns * u64::from(launches.get()) + self.act.drift_ns * u64::from(batch);
+        let drift_ns = self.act.drift_ns * u64::from(batch);
+        let ns = self.space.device.work(self.act.launch_ns * u64::from(launches.get()) + drift_ns);
         let start = Instant::now();
         let host = HostTime::between(start, start + Duration::from_nanos(ns));
         if self.act.host_from.is_some_and(|from| batch >= from) {
