@@ -33,6 +33,8 @@ struct Matrices {
     unsigned int down;   // blocks down the source's rows
     unsigned int down_first;
     unsigned int segments; // of a block, in skinny.cuh
+    unsigned int src_first; // indices of the first elements, less than a sector has
+    unsigned int dst_first;
 };
 
 // Where a block's tile lies.
@@ -55,14 +57,14 @@ __device__ __forceinline__ Place locate(const Matrices& m) {
     unsigned int line = blockIdx.x / fast;
     const unsigned int step = blockIdx.x - line * fast;
     Place place;
-    place.from = 0;
-    place.to = 0;
+    place.from = m.src_first;
+    place.to = m.dst_first;
     // The same way for all threads, and free of the second division for a single matrix.
     if (line >= slow) {
         const unsigned int matrix = line / slow;
         line -= matrix * slow;
-        place.from = matrix * m.src_stride;
-        place.to = matrix * m.dst_stride;
+        place.from += matrix * m.src_stride;
+        place.to += matrix * m.dst_stride;
     }
     place.row = (Index)(m.down_first ? step : line) * TILE_ROWS;
     place.col = (Index)(m.down_first ? line : step) * TILE_COLS;

@@ -189,7 +189,7 @@ extern "C" __global__ void BOUNDS gather(
     const unsigned int pitch = SPAN * VECTOR + static_cast<unsigned int>(m.src_ld) % VECTOR;
     const Rows in = {static_cast<unsigned int>(tile.from) % VECTOR, pitch, pitch % 2 == 0 ? VECTOR : 0};
     // Where destination rows are aligned, a tile has all that it stores.
-    const unsigned int align = (m.dst_ld | m.dst_stride) % SECTOR == 0 ? 1 : SECTOR;
+    const unsigned int align = (m.dst_ld | m.dst_stride | m.dst_first) % SECTOR == 0 ? 1 : SECTOR;
     const unsigned int wanted = align == 1 ? TILE_ROWS : MOST_ROWS;
     const unsigned int taken = left < wanted ? left : wanted;
     load(src, m.src_ld, tile, in, taken, (tile.from + (below - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR);
@@ -200,7 +200,7 @@ extern "C" __global__ void BOUNDS gather(
         store_vectors<VECTOR, WIDTH <= 4>(dst, m.dst_ld, tile, in, left, align, spread.log);
     } else if (in.gap == 0 || align == 1) {
         store_vectors<VECTOR, false>(dst, m.dst_ld, tile, in, left, align, spread.log);
-    } else if ((m.dst_ld | m.dst_stride) % 4 == 0) {
+    } else if ((m.dst_ld | m.dst_stride | m.dst_first) % 4 == 0) {
         store_vectors<4, false>(dst, m.dst_ld, tile, in, left, align, spread.log);
     } else {
         store_vectors<1, false>(dst, m.dst_ld, tile, in, left, align, spread.log);

@@ -42,11 +42,26 @@ struct Chunk {
     Index lines;             // and of that of the first line
 };
 
+// How one side's matrices lie.
+struct Layout {
+    unsigned int first;
+    Index ld;
+    Index stride;
+};
+
+__device__ __forceinline__ Layout source_layout(const Matrices& m) {
+    return {m.src_first, m.src_ld, m.src_stride};
+}
+
+__device__ __forceinline__ Layout destination_layout(const Matrices& m) {
+    return {m.dst_first, m.dst_ld, m.dst_stride};
+}
+
 // The block's chunk, of as many segments as the host says, of which `spared` are another block's, too. The long side has
 // `length` elements.
 __device__ __forceinline__ Chunk chunk_of(
-    const Matrices& m, unsigned int side, Index length, unsigned int spared, Index line_ld, Index line_stride,
-    Index contiguous_stride) {
+    const Matrices& m, unsigned int side, Index length, unsigned int spared, const Layout& lines,
+    const Layout& contiguous) {
     const unsigned int blocks = m.across * m.down;
     Chunk c;
     c.matrix = blockIdx.x / blocks;
@@ -60,9 +75,9 @@ __device__ __forceinline__ Chunk chunk_of(
     const Index left = length - begin;
     c.left = left < 2 * TILE_COLS ? left : 2 * TILE_COLS;
     c.first = begin == 0;
-    c.line_ld = line_ld;
-    c.contiguous = c.matrix * contiguous_stride + begin * side;
-    c.lines = c.matrix * line_stride + begin;
+    c.line_ld = lines.ld;
+    c.contiguous = contiguous.first + c.matrix * contiguous.stride + begin * side;
+    c.lines = lines.first + c.matrix * lines.stride + begin;
     return c;
 }
 

@@ -106,8 +106,8 @@ __device__ __forceinline__ void store_ends(const Chunk& c, Unit* __restrict__ ds
 extern "C" __global__ void __launch_bounds__(BLOCK_X, 1280 / BLOCK_X) tall(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     // All branches outside loops go the same way for all threads.
-    const bool aligned = (m.dst_ld | m.dst_stride) % SECTOR == 0;
-    const Chunk c = chunk_of(m, m.cols, m.rows, aligned ? 0 : 2, m.dst_ld, m.dst_stride, m.src_stride);
+    const bool aligned = (m.dst_ld | m.dst_stride | m.dst_first) % SECTOR == 0;
+    const Chunk c = chunk_of(m, m.cols, m.rows, aligned ? 0 : 2, destination_layout(m), source_layout(m));
     const unsigned int room = c.segments * VECTOR;
     load(c, src, (c.left < room ? c.left : room) * c.side);
     __syncthreads();

@@ -290,11 +290,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X, (WIDTH == 1 ? 1024 : 1536)
     // The vector that begins at `end` would reach beyond the matrix.
     const Index end = (tile.from + (rows - 1) * m.src_ld + m.cols - tile.col) / VECTOR * VECTOR;
     // All branches go the same way for all threads, or for all of a warp.
-    const bool aligned = (m.dst_ld | m.dst_stride) % VECTOR == 0;
+    const bool aligned = (m.dst_ld | m.dst_stride | m.dst_first) % VECTOR == 0;
     const bool sectors = !aligned && m.rows > TILE_ROWS;
     const unsigned int below = sectors ? left - tile.rows : 0;
     const bool whole = tile.rows == TILE_ROWS && tile.cols == TILE_COLS && (below == 0 || below >= SECTOR);
-    const bool straight = whole && (m.src_ld | m.src_stride) % VECTOR == 0;
+    const bool straight = whole && (m.src_ld | m.src_stride | m.src_first) % VECTOR == 0;
     // Pairs of vectors of the tile below, too, have enough registers with elements of 1 byte alone.
     const bool shifted = WIDTH == 1 && !straight && below >= SECTOR &&
                          tile.from + (TILE_ROWS + SECTOR - 1) * m.src_ld + TILE_COLS + VECTOR <= end;

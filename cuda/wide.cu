@@ -75,10 +75,10 @@ __device__ __forceinline__ void store_rows(const Chunk& c, Unit* __restrict__ ds
 extern "C" __global__ void __launch_bounds__(BLOCK_X, 1152 / BLOCK_X) wide(
     const Unit* __restrict__ src, Unit* __restrict__ dst, const Matrices m) {
     // All branches outside loops go the same way for all threads.
-    const bool aligned = (m.src_ld | m.src_stride) % VECTOR == 0;
-    const Chunk c = chunk_of(m, m.rows, m.cols, aligned ? 0 : 1, m.src_ld, m.src_stride, m.dst_stride);
+    const bool aligned = (m.src_ld | m.src_stride | m.src_first) % VECTOR == 0;
+    const Chunk c = chunk_of(m, m.rows, m.cols, aligned ? 0 : 1, source_layout(m), destination_layout(m));
     const unsigned int taken = c.left < c.advance ? c.left : c.advance;
-    const Index end = c.matrix * m.src_stride + (m.rows - 1) * m.src_ld + m.cols;
+    const Index end = m.src_first + c.matrix * m.src_stride + (m.rows - 1) * m.src_ld + m.cols;
     if (aligned) {
         load_lines<false>(c, src, taken, end);
     } else {

@@ -68,7 +68,7 @@ fn main(
     // Elements of what one workgroup writes in one piece. Where each destination row is in one tile from end to end,
     // that is a vector; where all begin with a sector, their pieces do.
     let unit = select(SECTOR, LANES, WIDTH == 16u || params.rows <= TILE_ROWS);
-    let ragged = (params.dst_ld | params.dst_stride) % unit != 0u;
+    let ragged = (params.dst_ld | params.dst_stride | params.dst_first) % unit != 0u;
     let taken = min(left, select(TILE_ROWS, MOST_ROWS, ragged));
     let pitch = SPAN * LANES + params.src_ld % LANES;
     let rows = Rows(start % LANES, pitch, select(0u, LANES, pitch % 2u == 0u));

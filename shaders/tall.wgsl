@@ -30,7 +30,7 @@ fn main(
     if number >= params.blocks {
         return;
     }
-    let c = chunk_of(number, params.dst_ld, params.dst_stride, params.src_stride);
+    let c = chunk_of(number, destination_layout(), source_layout());
     load(c, local.x);
     workgroupBarrier();
     if c.aligned && c.shift == 0u {

@@ -77,7 +77,7 @@ fn main(
     let vector = lane % 8u + warp % (ACROSS / 8u) * 8u;
     let y = (lane / 8u + warp / (ACROSS / 8u) * 4u) * PER_WORD;
     let cell = vec3(left + vector * LANES, top + y, block.z);
-    let aligned = inside && (params.src_ld | params.src_stride) % LANES == 0u;
+    let aligned = inside && (params.src_ld | params.src_stride | params.src_first) % LANES == 0u;
     let wrapped = ragged && y < SECTOR && top + TILE_ROWS < rows;
     // Four ways apart, each with all its loads before the first use of one: where ways share loads, or loads follow an
     // exchange, compilers let some wait for others.
@@ -165,7 +165,7 @@ fn main(
 
 // Whether some destination rows begin within a vector.
 fn is_ragged() -> bool {
-    return (params.dst_ld | params.dst_stride) % LANES != 0u;
+    return (params.dst_ld | params.dst_stride | params.dst_first) % LANES != 0u;
 }
 
 // Elements of what one workgroup writes in one piece. Where all destination rows begin with a vector, or each is in one
@@ -182,7 +182,7 @@ fn row_of(number: u32) -> u32 {
 // Where the vectors of an invocation begin in the source; instead of cells beyond the edge, others within.
 fn indices(cell: vec3<u32>) -> vec4<u32> {
     let y = min(cell.y + vec4(0u, row_of(1u), row_of(2u), row_of(3u)), vec4(params.rows - 1u));
-    return cell.z * params.src_stride + y * params.src_ld + min(cell.x, params.cols - 1u);
+    return params.src_first + cell.z * params.src_stride + y * params.src_ld + min(cell.x, params.cols - 1u);
 }
 
 // The numbers of the vectors after those that have these indices, but of none after the last.

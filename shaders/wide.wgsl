@@ -31,7 +31,7 @@ fn main(
     if number >= params.blocks {
         return;
     }
-    let c = chunk_of(number, params.src_ld, params.src_stride, params.dst_stride);
+    let c = chunk_of(number, source_layout(), destination_layout());
     load_lines(c, local.x);
     workgroupBarrier();
     store(c, local.x);

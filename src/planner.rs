@@ -227,7 +227,9 @@ fn skinny(variant: Variant, problem: &Problem, language: Language) -> Option<f64
         Language::Cuda => {
             // A block has much to do, so there are soon too few.
             let few = threads(&kernel.grid(problem, language), &geometry) < FEW_THREADS;
-            cuda_skinny(&of, &geometry, problem.width()) * if few { 0.85 } else { 1.0 }
+            let share = cuda_skinny(&of, &geometry, problem.width()) * if few { 0.85 } else { 1.0 };
+            // Elements are moved one by one.
+            share * if of.is_contiguous_aligned() { 1.0 } else { 0.5 }
         }
         Language::Wgsl => wgsl_skinny(&of, &geometry, problem.width()),
     })

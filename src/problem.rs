@@ -64,7 +64,7 @@ impl Problem {
 
     /// The same matrices in other places of the source and of the destination.
     ///
-    /// The leading dimension of a single row, the stride of a single matrix and both of an empty problem mean nothing:
+    /// The leading dimension of a single row, the stride of a single matrix and all of an empty problem mean nothing:
     /// they are not heeded, and problems that differ in nothing else are equal.
     ///
     /// # Errors
@@ -156,12 +156,12 @@ impl Problem {
         if self.is_empty() { 0 } else { self.rows * self.cols * self.batch }
     }
 
-    /// Elements from the first to the last of the source, gaps included: indices into it are below.
+    /// Elements of the source's buffer up to its last one, gaps included: indices into it are below.
     pub fn source_extent(&self) -> u64 {
         if self.is_empty() { 0 } else { self.source.extent(self.rows, self.cols, self.batch).unwrap_or(0) }
     }
 
-    /// Elements from the first to the last of the destination, gaps included: indices into it are below.
+    /// Elements of the destination's buffer up to its last one, gaps included: indices into it are below.
     pub fn destination_extent(&self) -> u64 {
         if self.is_empty() { 0 } else { self.destination.extent(self.cols, self.rows, self.batch).unwrap_or(0) }
     }
@@ -198,10 +198,11 @@ impl Problem {
     ///
     /// This is the definition of a transpose that everything else is checked against; the problem must not be empty.
     pub fn source_of(&self, destination: u64) -> Option<u64> {
-        let (matrix, within) = (destination / self.destination.stride, destination % self.destination.stride);
+        let index = destination.checked_sub(self.destination.first)?;
+        let (matrix, within) = (index / self.destination.stride, index % self.destination.stride);
         let (col, row) = (within / self.destination.ld, within % self.destination.ld);
         let inside = matrix < self.batch && col < self.cols && row < self.rows;
-        inside.then(|| matrix * self.source.stride + row * self.source.ld + col)
+        inside.then(|| self.source.first + matrix * self.source.stride + row * self.source.ld + col)
     }
 
     /// What [`Problem::source_of`] says of index `first` of the destination and of all after it, without dividing anew
@@ -212,6 +213,7 @@ impl Problem {
         (first..).map(move |index| {
             if left == 0 {
                 source = self.source_of(index)?;
+                let index = index - self.destination.first;
                 left = self.rows - index % self.destination.stride % self.destination.ld;
             }
             let found = source;
@@ -230,7 +232,8 @@ impl Problem {
             (Side::Source, self.source, self.rows, self.cols),
             (Side::Destination, self.destination, self.cols, self.rows),
         ];
-        let gap = |(side, Layout { ld, stride }, rows, cols): (Side, Layout, u64, u64)| match (ld, stride) {
+        let gap = |(side, Layout { first, ld, stride }, rows, cols): (Side, Layout, u64, u64)| match first {
+            1.. => Some(format!("the {side}'s begin at element {first}")),
             _ if ld > cols => Some(format!("the {side}'s have a leading dimension of {ld} for {cols} columns")),
             _ if stride > rows * cols => Some(format!("the {side}'s have a stride of {stride} for {rows}×{cols}")),
             _ => None,
@@ -291,7 +294,7 @@ mod tests {
     }
 
     fn layout(ld: u64, stride: u64) -> Layout {
-        Layout { ld, stride }
+        Layout { first: 0, ld, stride }
     }
 
     /// `batch` matrices of 2×3 u16.
@@ -395,6 +398,7 @@ mod tests {
         );
         assert_eq!(text(layout(3, 7), layout(2, 6)), starts("source's have a stride of 7 for 2×3"));
         assert_eq!(text(layout(3, 6), layout(2, 7)), starts("destination's have a stride of 7 for 3×2"));
+        assert_eq!(text(layout(3, 6), layout(2, 6).from(4)), starts("destination's begin at element 4"));
     }
 
     proptest! {
@@ -402,18 +406,19 @@ mod tests {
         #[test]
         fn source_of_turns_every_element_once(
             (rows, cols, batch) in (1u64..12, 1u64..12, 1u64..4),
+            firsts in (0u64..4, 0u64..4),
             row_gaps in (0u64..5, 0u64..5),
             matrix_gaps in (0u64..5, 0u64..5),
         ) {
-            let source = Layout::with_gaps(rows, cols, row_gaps.0, matrix_gaps.0);
-            let destination = Layout::with_gaps(cols, rows, row_gaps.1, matrix_gaps.1);
+            let source = Layout::with_gaps(rows, cols, row_gaps.0, matrix_gaps.0).from(firsts.0);
+            let destination = Layout::with_gaps(cols, rows, row_gaps.1, matrix_gaps.1).from(firsts.1);
             let packed = Problem::new(rows, cols, batch, Element::U8).unwrap();
             let problem = packed.with_layouts(source, destination).unwrap();
             let mut expected = vec![None; problem.destination_extent() as usize];
             for cell in 0..problem.elements() {
                 let (matrix, row, col) = (cell / (rows * cols), cell / cols % rows, cell % cols);
-                let place = matrix * destination.stride + col * destination.ld + row;
-                let from = matrix * source.stride + row * source.ld + col;
+                let place = destination.first + matrix * destination.stride + col * destination.ld + row;
+                let from = source.first + matrix * source.stride + row * source.ld + col;
                 prop_assert!(from < problem.source_extent());
                 prop_assert_eq!(expected[place as usize].replace(from), None);
             }

@@ -220,8 +220,8 @@ pub struct Row {
 impl Row {
     /// How source and destination lie in memory, where they are not packed.
     pub fn layouts(&self) -> Option<[Layout; 2]> {
-        let source = Layout { ld: self.source_ld?, stride: self.source_stride? };
-        let destination = Layout { ld: self.destination_ld?, stride: self.destination_stride? };
+        let source = Layout { first: 0, ld: self.source_ld?, stride: self.source_stride? };
+        let destination = Layout { first: 0, ld: self.destination_ld?, stride: self.destination_stride? };
         Some([source, destination])
     }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::backend::{BAND_BYTES, BackendError, PreparedRun, Workspace};
 use crate::pattern::{Pattern, TASK_ELEMENTS};
-use crate::problem::Problem;
+use crate::problem::{Layout, Problem};
 use crate::variant::Moves;
 
 /// The values that destinations are filled with before a check. An element that nothing wrote can equal one of them by
@@ -166,7 +166,7 @@ impl Check<'_> {
         Mismatch {
             set,
             cell,
-            gap: self.source_of(index).is_none().then(|| self.gap(cell)),
+            gap: self.source_of(index).is_none().then(|| self.gap(index, cell)),
             got: hex(&got[..width]),
             expected: hex(&self.expected(index)[..width]),
             origin: self.origin(&got[..width]),
@@ -175,17 +175,20 @@ impl Check<'_> {
 
     /// Matrix, row and column of a destination index; for a copy, those that packed matrices would have there.
     fn cell(&self, index: u64) -> Cell {
-        let (ld, stride) = match self.moves {
-            Moves::Copy => (self.problem.cols(), self.problem.rows() * self.problem.cols()),
-            Moves::Transpose => (self.problem.destination().ld, self.problem.destination().stride),
+        let Layout { first, ld, stride } = match self.moves {
+            Moves::Copy => Layout::packed(self.problem.rows(), self.problem.cols()),
+            Moves::Transpose => self.problem.destination(),
         };
+        // What is before the first matrix is told by its distance to that.
+        let index = index.abs_diff(first);
         Cell { matrix: index / stride, row: index % stride / ld, col: index % stride % ld }
     }
 
     /// Where a cell lies to which nothing belongs.
-    fn gap(&self, cell: Cell) -> Gap {
+    fn gap(&self, index: u64, cell: Cell) -> Gap {
         match self.moves {
             Moves::Copy => Gap::Rest,
+            Moves::Transpose if index < self.problem.destination().first => Gap::Before,
             // The destination has as many rows as the source has columns.
             Moves::Transpose if cell.row < self.problem.cols() => Gap::Rows,
             Moves::Transpose => Gap::Matrices,
@@ -248,6 +251,8 @@ impl fmt::Display for Cell {
 pub enum Gap {
     /// Between the end of a row and the beginning of the next.
     Rows,
+    /// Before the first matrix.
+    Before,
     /// Between two matrices.
     Matrices,
     /// Past what a copy moves.
@@ -258,6 +263,7 @@ impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Gap::Rows => "between rows",
+            Gap::Before => "before the first matrix",
             Gap::Matrices => "between matrices",
             Gap::Rest => "past what a copy moves",
         })
@@ -304,7 +310,6 @@ pub struct Mismatch {
 mod tests {
     use super::*;
     use crate::element::Element;
-    use crate::problem::Layout;
 
     fn check(problem: &Problem, moves: Moves) -> Check<'_> {
         Check { problem, moves, poison: POISON[0], pattern: pattern_of(1) }
@@ -345,7 +350,7 @@ mod tests {
     /// Two matrices of 3×2; destination rows, of 3, begin every 5 elements, and destination matrices every 11.
     fn gappy() -> Problem {
         let packed = Problem::new(3, 2, 2, Element::F32).unwrap();
-        packed.with_layouts(Layout { ld: 4, stride: 12 }, Layout { ld: 5, stride: 11 }).unwrap()
+        packed.with_layouts(Layout { first: 0, ld: 4, stride: 12 }, Layout { first: 0, ld: 5, stride: 11 }).unwrap()
     }
 
     #[test]

@@ -74,6 +74,39 @@ const SHAPES: &[(u64, u64, u64)] = &[
 /// A shape with gaps: then come the elements between rows of source and destination, then those between matrices.
 type Gaps = ((u64, u64, u64), [u64; 2], [u64; 2]);
 
+/// A shape with gaps that begins later: then come the elements between rows, then those before the first one.
+type Firsts = ((u64, u64, u64), [u64; 2], [u64; 2]);
+
+/// Parts of larger matrices, beginning anywhere in a word, a vector or a sector, on one side and on both.
+const FIRSTS: &[Firsts] = &[
+    ((5, 7, 1), [0, 0], [1, 0]),
+    ((5, 7, 1), [0, 0], [0, 1]),
+    ((5, 7, 3), [1, 1], [2, 3]),
+    ((33, 31, 1), [3, 1], [5, 7]),
+    ((33, 31, 2), [0, 1], [0, 35]),
+    ((64, 64, 2), [0, 0], [8, 8]),
+    ((64, 64, 1), [64, 64], [17, 0]),
+    ((64, 64, 1), [64, 64], [0, 17]),
+    ((128, 256, 1), [16, 16], [16, 48]),
+    ((128, 256, 1), [16, 16], [1, 1]),
+    ((129, 257, 1), [0, 0], [1, 1]),
+    ((130, 129, 3), [3, 5], [9, 2]),
+    ((257, 130, 2), [1, 2], [15, 17]),
+    ((207, 40, 1), [0, 17], [0, 33]),
+    ((300, 300, 1), [700, 700], [100, 203]),
+    ((1000, 3, 1), [0, 0], [1, 0]),
+    ((1000, 3, 1), [0, 0], [0, 1]),
+    ((1000, 3, 2), [0, 2], [16, 5]),
+    ((3, 1000, 1), [0, 0], [1, 0]),
+    ((3, 1000, 1), [0, 0], [0, 1]),
+    ((3, 1000, 2), [2, 0], [5, 16]),
+    ((1, 1000, 1), [0, 0], [3, 5]),
+    ((1000, 1, 1), [0, 0], [5, 3]),
+    ((1, 7, 5), [0, 1], [2, 13]),
+    ((1, 1, 5), [0, 0], [1, 2]),
+    ((1, 1, 1), [0, 0], [0, 15]),
+];
+
 /// Rows that lose or keep the alignment of a vector of 16 bytes, on one side and on both, with gaps from one element to
 /// more than a row; and batches whose matrices do so.
 const GAPS: &[Gaps] = &[
@@ -286,6 +319,9 @@ fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
                 for &gaps in GAPS.iter().chain(gaps) {
                     trials.push(trial(discovery, index, variant, with_gaps(width, gaps), options));
                 }
+                for &firsts in FIRSTS {
+                    trials.push(trial(discovery, index, variant, with_firsts(width, firsts), options));
+                }
             }
             let options = RunOptions { bounds_checks: false };
             // Millions of workgroups of a few lanes each take a software device too long in every width.
@@ -323,18 +359,32 @@ fn with_gaps(width: Width, (shape, rows_of, matrices_of): Gaps) -> Problem {
     // The last row of a matrix has no gap but the matrix's.
     let layout = |rows: u64, cols, side: usize| {
         let ld = cols + rows_of[side];
-        Layout { ld, stride: rows.saturating_sub(1) * ld + cols + matrices_of[side] }
+        Layout { first: 0, ld, stride: rows.saturating_sub(1) * ld + cols + matrices_of[side] }
     };
     let (source, destination) = (layout(rows, cols, 0), layout(cols, rows, 1));
     packed(width, shape).with_layouts(source, destination).expect("the shapes are small")
 }
 
-/// Such as `5x7x3`, with `,ld8-5,stride40-35` where there are gaps.
+/// A part of a larger matrix on either side: the same with elements before the first one.
+fn with_firsts(width: Width, (shape, rows_of, [from, to]): Firsts) -> Problem {
+    begun(with_gaps(width, (shape, rows_of, [0, 0])), from, to)
+}
+
+/// The same with so many elements before the first one.
+fn begun(problem: Problem, from: u64, to: u64) -> Problem {
+    let (source, destination) = (problem.source().from(from), problem.destination().from(to));
+    problem.with_layouts(source, destination).expect("the shapes are small")
+}
+
+/// Such as `5x7x3`, with `,ld8-5,stride40-35` where there are gaps, and `,from1-2` where matrices begin later.
 fn shape_name(problem: &Problem) -> String {
     let (source, destination) = (problem.source(), problem.destination());
     let mut name = format!("{}x{}x{}", problem.rows(), problem.cols(), problem.batch());
     if !problem.is_packed() {
         name += &format!(",ld{}-{},stride{}-{}", source.ld, destination.ld, source.stride, destination.stride);
+    }
+    if [source.first, destination.first] != [0, 0] {
+        name += &format!(",from{}-{}", source.first, destination.first);
     }
     name
 }
@@ -413,7 +463,8 @@ fn random_trial(discovery: &Arc<Discovery>, index: usize, variant: Variant) -> T
         // Half of them none.
         let gaps = || prop_oneof![Just([0, 0]), [0u64..20, 0u64..20]];
         let width = proptest::sample::select(Width::ALL.to_vec());
-        let problem = (width, (shape, gaps(), gaps())).prop_map(|(width, gaps)| with_gaps(width, gaps));
+        let problem = (width, (shape, gaps(), gaps()), gaps())
+            .prop_map(|(width, gaps, [from, to])| begun(with_gaps(width, gaps), from, to));
         let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
         let tested = runner.run(&(problem, any::<bool>()), |(problem, bounds_checks)| {
             match backend.support(variant, &problem) {

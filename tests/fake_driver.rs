@@ -476,9 +476,9 @@ mod linux {
         let element = if bytes == 8 { Element::F64 } else { Element::F32 };
         let packed = Problem::new(3, 5, 2, element).expect("a problem");
         let problem = match env::var("FAKE_GAPS") {
-            Ok(_) => {
-                packed.with_layouts(Layout { ld: 7, stride: 30 }, Layout { ld: 4, stride: 19 }).expect("a problem")
-            }
+            Ok(_) => packed
+                .with_layouts(Layout { first: 0, ld: 7, stride: 30 }, Layout { first: 0, ld: 4, stride: 19 })
+                .expect("a problem"),
             Err(_) => packed,
         };
         let device = device();

@@ -305,7 +305,8 @@ fn key(rows: u64) -> Key {
 #[test]
 fn the_file_is_plain_json_and_comes_back_as_it_went() {
     let spread = Problem::new(5, 7, 3, Element::C64).unwrap();
-    let spread = spread.with_layouts(Layout { ld: 9, stride: 50 }, Layout { ld: 5, stride: 36 }).unwrap();
+    let spread =
+        spread.with_layouts(Layout { first: 0, ld: 9, stride: 50 }, Layout { first: 0, ld: 5, stride: 36 }).unwrap();
     let mut winners = Winners::default();
     winners.insert(Key::new(gpu_with(Variant::Tiled).device(), &spread, Some(true)), Variant::Tall);
     let json = winners.to_json();

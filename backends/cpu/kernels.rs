@@ -101,9 +101,9 @@ fn transpose<E: bytemuck::Pod + Send + Sync, const SIDE: usize>(
         return copy(problem, source, destination);
     }
     let cut = cut(rows, cols);
-    let source: &[E] = bytemuck::cast_slice(source);
-    let destination: &mut [E] = bytemuck::cast_slice_mut(destination);
     let (from, to) = (problem.source(), problem.destination());
+    let source: &[E] = &bytemuck::cast_slice(source)[from.first as usize..];
+    let destination: &mut [E] = &mut bytemuck::cast_slice_mut(destination)[to.first as usize..];
     let (source_ld, ld) = (from.ld as usize, to.ld as usize);
     // The last matrix may end before a stride does, and its last row before a leading dimension does.
     let matrices = destination.par_chunks_mut(to.stride as usize).zip(source.par_chunks(from.stride as usize));

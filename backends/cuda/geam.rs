@@ -130,6 +130,7 @@ pub(super) struct Geam {
 
 /// How the matrices of one side lie in its buffer.
 struct Matrices {
+    first_byte: u64,
     ld: i32,
     stride_bytes: u64,
 }
@@ -139,8 +140,9 @@ impl Geam {
         let beyond = |_| BackendError::Unsupported(format!("{problem} is beyond cuBLAS's 32-bit numbers"));
         let fit = |length: u64| i32::try_from(length).map_err(beyond);
         let width = problem.width();
-        let side = |Layout { ld, stride }| -> Result<Matrices, BackendError> {
-            Ok(Matrices { ld: fit(ld)?, stride_bytes: stride * width.bytes() as u64 })
+        let side = |Layout { first, ld, stride }| -> Result<Matrices, BackendError> {
+            let [first_byte, stride_bytes] = [first, stride].map(|elements| elements * width.bytes() as u64);
+            Ok(Matrices { first_byte, ld: fit(ld)?, stride_bytes })
         };
         Ok(Geam {
             handle,
@@ -159,8 +161,8 @@ impl Geam {
     /// The context is current. Both buffers hold the problem and live until the launch is over.
     pub(super) unsafe fn enqueue(&self, source: u64, destination: u64) -> Result<(), BackendError> {
         (0..self.matrices).try_for_each(|matrix| {
-            let source = source + matrix * self.source.stride_bytes;
-            let destination = destination + matrix * self.destination.stride_bytes;
+            let source = source + self.source.first_byte + matrix * self.source.stride_bytes;
+            let destination = destination + self.destination.first_byte + matrix * self.destination.stride_bytes;
             // SAFETY: by the contract, both matrices lie within the buffers.
             unsafe { self.transpose(source, destination) }
         })

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(geam(long, 1, 1, Element::F32), format!("the number of rows {text}"));
         assert_eq!(geam(1, long, 1, Element::F64), format!("the number of columns {text}"));
         let apart = |source, destination| {
-            let [source, destination] = [source, destination].map(|ld| Layout { ld, stride: 0 });
+            let [source, destination] = [source, destination].map(|ld| Layout { first: 0, ld, stride: 0 });
             let problem = Problem::new(3, 4, 1, Element::F32).unwrap().with_layouts(source, destination).unwrap();
             reason(LIMITS, Variant::Geam, problem)
         };
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn buffers_count_with_their_gaps() {
         // Two rows of one byte 100 apart, and a destination of 2 bytes.
-        let [source, destination] = [Layout { ld: 100, stride: 0 }, Layout::packed(1, 2)];
+        let [source, destination] = [Layout { first: 0, ld: 100, stride: 0 }, Layout::packed(1, 2)];
         let problem = Problem::new(2, 1, 1, Element::U8).unwrap().with_layouts(source, destination).unwrap();
         assert_eq!(reason(Limits { memory_bytes: 103, ..LIMITS }, Variant::Memcpy, problem), "");
         assert_eq!(

@@ -40,7 +40,13 @@ struct Kernel {
     blocks: u32,
     block: (u32, u32, u32),
     matrices: Matrices,
+    /// Bytes of an element, and those before the first matrices.
+    width: u64,
+    first_bytes: [u64; 2],
 }
+
+/// Kernels count elements from where a sector begins, so that they know which vectors and sectors memory has.
+const SECTOR_BYTES: u64 = 32;
 
 /// What is to be moved, and how the blocks are laid over it: the parameter of every kernel, in `cuda/common.cuh`.
 #[repr(C)]
@@ -56,6 +62,8 @@ struct Matrices {
     down: u32,
     down_first: u32,
     segments: u32,
+    src_first: u32,
+    dst_first: u32,
 }
 
 /// A graph and how many launches it holds, from the first set on.
@@ -173,15 +181,18 @@ impl Kernel {
         let small = |blocks: u64| {
             u32::try_from(blocks).map_err(|_| BackendError::Unsupported(format!("{blocks} blocks are too many")))
         };
-        let (rows, cols) = match spec.moves {
-            Moves::Copy => (1, problem.elements()),
-            Moves::Transpose => (problem.rows(), problem.cols()),
-        };
         let [source, destination] = problem.kernel_layouts();
+        let width = problem.width().bytes() as u64;
+        let (rows, cols, first_bytes) = match spec.moves {
+            Moves::Copy => (1, problem.elements(), [0; 2]),
+            Moves::Transpose => (problem.rows(), problem.cols(), [source.first * width, destination.first * width]),
+        };
         Ok(Kernel {
             function: workspace.opened.function(variant, problem.width())?,
             blocks: small(grid.blocks())?,
             block: (geometry.block_x, geometry.block_y, 1),
+            width,
+            first_bytes,
             matrices: Matrices {
                 rows,
                 cols,
@@ -193,6 +204,9 @@ impl Kernel {
                 down: small(grid.down)?,
                 down_first: (grid.order == Order::Down).into(),
                 segments: small(grid.segments)?,
+                // Set for each launch, by where its buffers are.
+                src_first: 0,
+                dst_first: 0,
             },
         })
     }
@@ -202,8 +216,12 @@ impl Kernel {
     /// # Safety
     /// Both buffers hold the problem that the kernel was made for and live until the launch is over, as does the device
     /// that loaded the kernel.
-    unsafe fn enqueue(&self, stream: CUstream, mut source: u64, mut destination: u64) -> Result<(), BackendError> {
-        let mut matrices = self.matrices;
+    unsafe fn enqueue(&self, stream: CUstream, source: u64, destination: u64) -> Result<(), BackendError> {
+        let begin =
+            |address: u64| (address / SECTOR_BYTES * SECTOR_BYTES, (address % SECTOR_BYTES / self.width) as u32);
+        let (mut source, src_first) = begin(source + self.first_bytes[0]);
+        let (mut destination, dst_first) = begin(destination + self.first_bytes[1]);
+        let mut matrices = Matrices { src_first, dst_first, ..self.matrices };
         let mut parameters: [*mut c_void; 3] =
             [(&raw mut source).cast(), (&raw mut destination).cast(), (&raw mut matrices).cast()];
         // SAFETY: by the contract. The parameters are those of every kernel in `cuda/` and are copied by the call.

@@ -211,7 +211,8 @@ mod tests {
         let check = |cols, max_buffer_size, variant| {
             let limits = Limits { max_buffer_size, ..Limits::default() };
             let packed = Problem::new(2, cols, 1, Element::U8).unwrap();
-            let problem = packed.with_layouts(Layout { ld: 400, stride: 0 }, Layout::packed(cols, 2)).unwrap();
+            let problem =
+                packed.with_layouts(Layout { first: 0, ld: 400, stride: 0 }, Layout::packed(cols, 2)).unwrap();
             obstacle(Api::Vulkan, &limits, DownlevelFlags::all(), variant, &problem)
         };
         assert_eq!(check(8, 416, Variant::Memcpy), None);

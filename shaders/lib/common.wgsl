@@ -9,6 +9,9 @@ struct Params {
     rows: u32,
     cols: u32,
     batch: u32,
+    // Indices of the first elements of the first matrices.
+    src_first: u32,
+    dst_first: u32,
     // Leading dimensions and batch strides: elements from the beginning of a row to that of the next, and from matrix to
     // matrix; the stride of a single matrix is 0.
     src_ld: u32,
@@ -57,21 +60,22 @@ fn block_place(number: u32) -> vec3<u32> {
 
 // The index in the source of a cell of the source.
 fn source_index(cell: vec3<u32>) -> u32 {
-    return cell.z * params.src_stride + cell.y * params.src_ld + cell.x;
+    return params.src_first + cell.z * params.src_stride + cell.y * params.src_ld + cell.x;
 }
 
 // The index in the destination at which a cell of the source belongs.
 fn destination_index(cell: vec3<u32>) -> u32 {
-    return cell.z * params.dst_stride + cell.x * params.dst_ld + cell.y;
+    return params.dst_first + cell.z * params.dst_stride + cell.x * params.dst_ld + cell.y;
 }
 
-// The cell of the source that belongs at an index of the destination. In a gap, and past the end, there is none.
+// The cell of the source that belongs at an index of the destination. In a gap, before the first element, which here is
+// far past the end, modulo 2^32, and past the end there is none.
 fn cell_at(index: u32) -> vec3<u32> {
     var matrix = 0u;
-    var rest = index;
+    var rest = index - params.dst_first;
     // The same way for all invocations.
     if params.dst_stride > 0u {
-        matrix = index / params.dst_stride;
+        matrix = rest / params.dst_stride;
         rest -= matrix * params.dst_stride;
     }
     let col = rest / params.dst_ld;
@@ -85,7 +89,7 @@ fn is_cell(cell: vec3<u32>) -> bool {
 
 // Whether there are gaps in the destination.
 fn has_gaps() -> bool {
-    return params.dst_ld > params.rows || params.dst_stride > params.cols * params.rows;
+    return params.dst_first > 0u || params.dst_ld > params.rows || params.dst_stride > params.cols * params.rows;
 }
 
 // Elements of the gap in which the unit of `size` elements, a power of two, begins that holds the beginning of a
@@ -93,10 +97,10 @@ fn has_gaps() -> bool {
 // is. The row is this column of the source.
 fn lead(index: u32, col: u32, size: u32) -> u32 {
     let row_gap = params.dst_ld - params.rows;
-    // Nothing is before the first matrix, and there it begins with a unit.
     let matrix_gap = params.dst_stride - (params.cols - 1u) * params.dst_ld - params.rows;
     let before = index & (size - 1u);
-    return select(0u, before, before <= select(row_gap, matrix_gap, col == 0u));
+    let gap = select(select(row_gap, matrix_gap, col == 0u), params.dst_first, index == params.dst_first);
+    return select(0u, before, before <= gap);
 }
 
 // Elements from an index on to the first one that begins a word.

@@ -51,12 +51,27 @@ struct Items {
     bits: vec4<u32>,
 }
 
-// The chunk of a workgroup, whose lines are `line_ld` apart, and matrices so far on either side.
-fn chunk_of(number: u32, line_ld: u32, line_stride: u32, contiguous_stride: u32) -> Chunk {
+// How one side's matrices lie.
+struct Layout {
+    first: u32,
+    ld: u32,
+    stride: u32,
+}
+
+fn source_layout() -> Layout {
+    return Layout(params.src_first, params.src_ld, params.src_stride);
+}
+
+fn destination_layout() -> Layout {
+    return Layout(params.dst_first, params.dst_ld, params.dst_stride);
+}
+
+// The chunk of a workgroup, with its lines on one side and contiguous on the other.
+fn chunk_of(number: u32, lines: Layout, contiguous: Layout) -> Chunk {
     var c: Chunk;
     c.side = select(params.rows, params.cols, TALL);
-    c.line_ld = line_ld;
-    c.aligned = (line_ld | line_stride) % LANES == 0u;
+    c.line_ld = lines.ld;
+    c.aligned = (lines.ld | lines.stride | lines.first) % LANES == 0u;
     c.advance = (params.segments - select(0u, 1u, TALL && !c.aligned)) * LANES;
     var matrix = 0u;
     var block = number;
@@ -68,9 +83,9 @@ fn chunk_of(number: u32, line_ld: u32, line_stride: u32, contiguous_stride: u32)
     }
     c.begin = block * c.advance;
     c.left = select(params.cols, params.rows, TALL) - c.begin;
-    c.contiguous = matrix * contiguous_stride + c.begin * c.side;
+    c.contiguous = contiguous.first + matrix * contiguous.stride + c.begin * c.side;
     c.shift = c.contiguous % LANES;
-    c.lines = matrix * line_stride + c.begin;
+    c.lines = lines.first + matrix * lines.stride + c.begin;
     c.pitch = 4u * c.side + select(0u, 1u, TALL || c.shift == 0u);
     return c;
 }

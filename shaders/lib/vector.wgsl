@@ -54,15 +54,16 @@ fn funnel(first: vec4<u32>, second: vec4<u32>, bytes: u32) -> vec4<u32> {
 }
 
 // Writes the vector of the destination of this number, element by element, unless all of it is a gap. What follows the
-// last element of a destination row is a gap, perhaps of none, and then the first one of the next row.
+// last element of a destination row is a gap, perhaps of none, and then the first one of the next row. What follows the
+// last of all may be somebody else's.
 fn collect(number: u32) {
     var vector = vec4<u32>();
-    if has_gaps() {
+    if has_gaps() || number + 1u == params.dst_vectors {
         vector = destination[number];
     }
     var cell = cell_at(number * LANES);
     // Counted in its matrix.
-    var at = number * LANES - cell.z * params.dst_stride;
+    var at = number * LANES - params.dst_first - cell.z * params.dst_stride;
     var index = source_index(cell);
     var found = false;
     for (var lane = 0u; lane < LANES; lane++) {
@@ -72,7 +73,11 @@ fn collect(number: u32) {
         cell.y += 1u;
         at += 1u;
         index += params.src_ld;
-        if at == params.dst_stride {
+        if number * LANES + lane + 1u == params.dst_first {
+            cell = vec3<u32>();
+            at = 0u;
+            index = source_index(cell);
+        } else if at == params.dst_stride {
             cell = vec3(0u, 0u, cell.z + 1u);
             at = 0u;
             index = source_index(cell);

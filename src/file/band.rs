@@ -32,7 +32,7 @@ pub(super) fn bands(whole: Problem, bytes: u64) -> impl Iterator<Item = Result<B
                 let count = matrices.min(batch - matrix);
                 let problem = Problem::new(high.min(rows - row), wide.min(cols - col), count, whole.element())?;
                 let (rows, columns) = (problem.rows(), problem.cols());
-                let source = Layout { ld: cols, stride: whole.source().stride };
+                let source = Layout { first: 0, ld: cols, stride: whole.source().stride };
                 let problem = problem.with_layouts(source, Layout::packed(columns, rows))?;
                 Ok(Band { problem, source: matrix * whole.source().stride + row * cols + col })
             })

@@ -90,6 +90,11 @@ impl Skinny {
         self.lines.begins_with(if sectors { 2 * self.vector } else { self.vector })
     }
 
+    /// Whether the other side's matrices, each in one piece, begin with a vector.
+    pub(crate) fn is_contiguous_aligned(&self) -> bool {
+        self.rows.first.is_multiple_of(self.vector) && self.rows.stride.is_multiple_of(self.vector)
+    }
+
     /// Vectors of each line that a block has in shared memory.
     pub(crate) fn segments(&self, geometry: &Geometry, language: Language) -> u64 {
         match language {

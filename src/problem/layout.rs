@@ -7,9 +7,11 @@ use super::ProblemTooLarge;
 /// How row-major matrices lie in a buffer. Lengths are in elements.
 ///
 /// What is between the end of a row and the beginning of the next, or between two matrices, is a gap. Nothing is
-/// written there.
+/// written there. So a part of a larger matrix has a layout of its own, with the larger one's leading dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
+    /// Index of the first element of the first matrix: what is before is a gap, too.
+    pub first: u64,
     /// Leading dimension: from the beginning of a row to that of the next.
     pub ld: u64,
     /// Batch stride: from the beginning of a matrix to that of the next.
@@ -27,7 +29,12 @@ impl Layout {
     /// A sum beyond 64 bits becomes `u64::MAX`, and where it matters, no problem can have that.
     pub fn with_gaps(rows: u64, cols: u64, row_gap: u64, matrix_gap: u64) -> Layout {
         let ld = cols.saturating_add(row_gap);
-        Layout { ld, stride: rows.saturating_mul(ld).saturating_add(matrix_gap) }
+        Layout { first: 0, ld, stride: rows.saturating_mul(ld).saturating_add(matrix_gap) }
+    }
+
+    /// The same from this index on.
+    pub fn from(self, first: u64) -> Layout {
+        Layout { first, ..self }
     }
 
     /// The same for `batch` matrices of `rows` × `cols`, none of which is zero: where there is no second row or matrix,
@@ -42,13 +49,13 @@ impl Layout {
         let stride = if batch == 1 { span } else { self.stride };
         match stride < span {
             true => Err(LayoutError::MatricesOverlap { side, stride, rows, cols, ld, span }),
-            false => Ok(Layout { ld, stride }),
+            false => Ok(Layout { ld, stride, ..self }),
         }
     }
 
-    /// Whether every row begins with a whole unit of so many elements, as the first one does.
+    /// Whether every row begins with a whole unit of so many elements, as the buffer does.
     pub(crate) fn begins_with(self, unit: u64) -> bool {
-        self.ld.is_multiple_of(unit) && self.stride.is_multiple_of(unit)
+        self.first.is_multiple_of(unit) && self.ld.is_multiple_of(unit) && self.stride.is_multiple_of(unit)
     }
 
     /// Elements from the first to the last of one matrix.
@@ -56,16 +63,22 @@ impl Layout {
         self.ld.checked_mul(rows - 1)?.checked_add(cols)
     }
 
-    /// Elements from the first to the last of all.
+    /// Elements from the buffer's first to the last of all.
     pub(super) fn extent(self, rows: u64, cols: u64, batch: u64) -> Option<u64> {
-        self.stride.checked_mul(batch - 1)?.checked_add(self.span(rows, cols)?)
+        self.stride.checked_mul(batch - 1)?.checked_add(self.span(rows, cols)?)?.checked_add(self.first)
     }
 }
 
 /// The layouts of source and destination in few words, such as `ld 4100 → 4104`; of several matrices with their stride.
 pub(crate) fn told([source, destination]: [Layout; 2], batch: u64) -> String {
-    let ld = format!("ld {} → {}", source.ld, destination.ld);
-    if batch > 1 { format!("{ld}, stride {} → {}", source.stride, destination.stride) } else { ld }
+    let mut text = format!("ld {} → {}", source.ld, destination.ld);
+    if batch > 1 {
+        text += &format!(", stride {} → {}", source.stride, destination.stride);
+    }
+    if [source.first, destination.first] != [0; 2] {
+        text += &format!(", from {} → {}", source.first, destination.first);
+    }
+    text
 }
 
 /// One of the two buffers.
