@@ -200,6 +200,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Whether its WGSL accesses buffers by vectors of 16 bytes, and not by words.
+    pub fn takes_vectors(&self) -> bool {
+        !self.libraries.contains(&Library::Word)
+    }
+
     /// The blocks that `problem` takes.
     pub fn grid(&self, problem: &Problem, language: Language) -> Grid {
         (self.grid)(problem, &(self.geometry)(problem.width(), language), language)

@@ -25,6 +25,19 @@ pub mod record;
 pub mod report;
 pub mod source;
 pub mod timing;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+pub mod transpose;
 pub mod tune;
 pub mod variant;
 pub mod verify;
+
+#[cfg(feature = "cuda")]
+pub use backends::cuda::CudaTranspose;
+#[cfg(feature = "wgpu")]
+pub use backends::wgpu::{WgpuPrepared, WgpuTranspose};
+/// The cudarc whose types [`CudaTranspose`] takes.
+#[cfg(feature = "cuda")]
+pub use cudarc;
+/// The wgpu whose types [`WgpuTranspose`] takes.
+#[cfg(feature = "wgpu")]
+pub use wgpu;

@@ -1,6 +1,7 @@
 //! The problem: which matrices are to be transposed, how they lie in memory, and how many bytes that moves.
 
 mod layout;
+mod window;
 
 use std::fmt;
 

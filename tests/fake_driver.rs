@@ -17,6 +17,10 @@ fn main() -> std::process::ExitCode {
 mod require;
 
 #[cfg(target_os = "linux")]
+#[path = "fake_driver/enqueue.rs"]
+mod enqueue;
+
+#[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeSet;
     use std::num::NonZeroU32;
@@ -44,7 +48,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 7] = [
+    const SCENES: [(&str, Scene); 8] = [
         ("list", list),
         ("transpose", transpose),
         ("errors", errors),
@@ -52,6 +56,7 @@ mod linux {
         ("prepare", prepare),
         ("run", run),
         ("geam", geam),
+        ("enqueue", crate::enqueue::enqueue),
     ];
 
     pub fn main() -> ExitCode {
@@ -158,6 +163,7 @@ mod linux {
         for width in Width::ALL {
             let play = Play { width, ..Play::scene("transpose") };
             trials.push(case(&format!("transpose::{width}"), play, ""));
+            trials.push(case(&format!("enqueue::{width}"), Play { scene: "enqueue", ..play }, ""));
         }
         libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
     }

@@ -9,23 +9,9 @@ use cudarc::driver::{DriverError, result};
 use super::CudaBackend;
 use super::driver::{self, CudaVersion};
 use super::error;
+use super::limits::Limits;
 use crate::backends::{Absent, Discovery};
 use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Limit, Peak, PeakSource, TimerKind};
-
-/// What decides whether a launch fits on a device.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// All memory of the device in bytes.
-    pub(super) memory_bytes: u64,
-    /// Blocks along x of a grid.
-    pub(super) grid_x: u64,
-    /// Threads of a block.
-    pub(super) block_threads: u64,
-    /// Shared memory of a block in bytes, without asking for more than the default.
-    pub(super) block_shared_bytes: u64,
-    /// Compute capability, major and minor.
-    pub(super) compute_capability: (u32, u32),
-}
 
 /// Finds the CUDA devices. A device that cannot be read is logged and left out; if that leaves none, it is the reason.
 pub fn discover(_: &[Api]) -> Discovery {
@@ -71,25 +57,9 @@ fn read(index: u32, driver: &str) -> Result<CudaBackend, String> {
     let device = result::device::get(ordinal).map_err(|error| failure("cuDeviceGet", error))?;
     // SAFETY: the device comes from `get`.
     let attribute = |attribute| unsafe { result::device::get_attribute(device, attribute) };
-    // SAFETY: the device comes from `get`.
-    let memory = unsafe { result::device::total_mem(device) }.map_err(|error| failure("cuDeviceTotalMem", error))?;
     // What a launch depends on must be known; what only describes the device may be missing.
-    let needed = |which| match attribute(which) {
-        Ok(value) => Ok(u64::try_from(value).unwrap_or(0)),
-        Err(error) => Err(failure("cuDeviceGetAttribute", error)),
-    };
+    let limits = Limits::of(device).map_err(|(call, error)| failure(call, error))?;
     let known = |which| attribute(which).ok().and_then(|value| u64::try_from(value).ok()).filter(|&value| value > 0);
-    let capability = |which| needed(which).map(|value| value as u32);
-    let limits = Limits {
-        memory_bytes: memory as u64,
-        grid_x: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
-        block_threads: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        block_shared_bytes: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
-        compute_capability: (
-            capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        ),
-    };
     let limit = |name, value, unit| Limit { name, value, unit };
     let mut listed = vec![
         limit("grid x", limits.grid_x, ""),

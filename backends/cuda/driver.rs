@@ -32,9 +32,10 @@ const UPDATE: &str = "install NVIDIA driver 525 or newer";
 /// Every function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
 ///
 /// A library that lacks one of them brings no devices.
-pub const SYMBOLS: [&str; 40] = [
+pub const SYMBOLS: [&str; 42] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
+    "cuCtxSynchronize",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
     "cuDeviceGetCount",
@@ -72,6 +73,7 @@ pub const SYMBOLS: [&str; 40] = [
     "cuStreamDestroy_v2",
     "cuStreamEndCapture",
     "cuStreamSynchronize",
+    "cuStreamWaitEvent",
     // Not called, but what cudarc formats an error with, should anything ever print one of its errors as it is.
     "cuGetErrorString",
 ];

@@ -4,7 +4,10 @@
 //! |---|---|
 //! | `driver` | opens the library, or says why it cannot be used |
 //! | `discovery` | lists the devices and reads what they say of themselves |
-//! | `open` | a context with a stream and the kernels loaded so far, made when first needed |
+//! | `limits` | what fits a device, and what does not and why |
+//! | `modules` | kernels loaded into a context |
+//! | `kernel` | a kernel with all it takes to launch it |
+//! | `open` | a context with a stream and its modules, made when first needed |
 //! | `workspace` | buffers |
 //! | `run` | launches, graphs and events |
 //! | `geam` | cuBLAS's transpose, and whether the library is there |
@@ -14,23 +17,27 @@ mod discovery;
 mod driver;
 mod error;
 mod geam;
+mod kernel;
+mod limits;
+mod modules;
 mod open;
 mod run;
+mod transpose;
 mod workspace;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
-use crate::device::{Api, DeviceInfo};
-use crate::kernel::Language;
+use crate::device::DeviceInfo;
 use crate::problem::Problem;
-use crate::variant::{Presence, Variant};
+use crate::variant::Variant;
 
 pub use discovery::discover;
 pub use driver::SYMBOLS;
 pub use geam::CUBLAS_SYMBOLS;
+pub use transpose::CudaTranspose;
 
-use discovery::Limits;
+use limits::Limits;
 use open::Opened;
 use workspace::CudaWorkspace;
 
@@ -60,47 +67,7 @@ impl CudaBackend {
         *slot = Some(opened.clone());
         Ok(opened)
     }
-
-    /// The first limit of the device that stands against `variant` on `problem`.
-    fn obstacle(&self, variant: Variant, problem: &Problem) -> Option<String> {
-        if let Presence::Absent(reason) = variant.presence(Api::Cuda) {
-            return Some(reason.into());
-        }
-        let needed = problem.buffer_bytes();
-        if needed > self.limits.memory_bytes {
-            let memory = self.limits.memory_bytes;
-            return Some(format!("source and destination take {needed} B, the device has {memory} B of memory"));
-        }
-        let spec = variant.spec();
-        if variant == Variant::Geam && !problem.is_empty() {
-            return geam::obstacle(problem);
-        }
-        let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
-        if self.limits.compute_capability < MIN_COMPUTE_CAPABILITY {
-            let ((major, minor), (need_major, need_minor)) = (self.limits.compute_capability, MIN_COMPUTE_CAPABILITY);
-            return Some(format!(
-                "the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}"
-            ));
-        }
-        if let Some(reason) = (kernel.obstacle)(problem, Language::Cuda) {
-            return Some(reason);
-        }
-        let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
-        let shared = geometry.shared_bytes();
-        let blocks = kernel.grid(problem, Language::Cuda).blocks();
-        [
-            ("blocks", blocks, self.limits.grid_x),
-            ("threads a block", geometry.threads().into(), self.limits.block_threads),
-            ("bytes of shared memory a block", shared.into(), self.limits.block_shared_bytes),
-        ]
-        .into_iter()
-        .find(|&(_, takes, limit)| takes > limit)
-        .map(|(what, takes, limit)| format!("the launch takes {takes} {what}, the device allows {limit}"))
-    }
 }
-
-/// What the PTX is compiled for.
-const MIN_COMPUTE_CAPABILITY: (u32, u32) = (5, 0);
 
 impl TransposeBackend for CudaBackend {
     fn device(&self) -> &DeviceInfo {
@@ -108,7 +75,7 @@ impl TransposeBackend for CudaBackend {
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
-        self.obstacle(self.choose(variant, problem), problem).map_or(Support::Supported, Support::Unsupported)
+        self.limits.obstacle(self.choose(variant, problem), problem).map_or(Support::Supported, Support::Unsupported)
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
@@ -119,9 +86,10 @@ impl TransposeBackend for CudaBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceId, DeviceKind, TimerKind};
+    use crate::device::{Api, DeviceId, DeviceKind, TimerKind};
     use crate::element::Element;
     use crate::problem::Layout;
+    use crate::variant::Presence;
 
     fn backend(limits: Limits) -> CudaBackend {
         let info = DeviceInfo {

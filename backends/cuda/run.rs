@@ -3,21 +3,19 @@
 //! One launch is put on the stream as it is. More are captured into graphs, which the driver replays at a fraction of
 //! the host's cost for a launch, so that the device never waits for the host while it is being timed.
 
-use std::ffi::c_void;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstream, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaGraph, result};
 
 use super::error::failed;
 use super::geam::Geam;
-use super::open::Function;
+use super::kernel::Kernel;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
-use crate::kernel::{Language, Order};
 use crate::timing::{DeviceTime, HostTime, Timing};
-use crate::variant::{Moves, Variant};
+use crate::variant::Variant;
 
 /// Launches of a graph, where a rotation over the sets is not longer.
 const GRAPH_LAUNCHES: u32 = 64;
@@ -32,38 +30,6 @@ enum Work {
     Kernel(Kernel),
     /// cuBLAS's transpose.
     Geam(Geam),
-}
-
-/// A kernel and its launch, but for the buffers.
-struct Kernel {
-    function: Function,
-    blocks: u32,
-    block: (u32, u32, u32),
-    matrices: Matrices,
-    /// Bytes of an element, and those before the first matrices.
-    width: u64,
-    first_bytes: [u64; 2],
-}
-
-/// Kernels count elements from where a sector begins, so that they know which vectors and sectors memory has.
-const SECTOR_BYTES: u64 = 32;
-
-/// What is to be moved, and how the blocks are laid over it: the parameter of every kernel, in `cuda/common.cuh`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Matrices {
-    rows: u64,
-    cols: u64,
-    src_ld: u64,
-    dst_ld: u64,
-    src_stride: u64,
-    dst_stride: u64,
-    across: u32,
-    down: u32,
-    down_first: u32,
-    segments: u32,
-    src_first: u32,
-    dst_first: u32,
 }
 
 /// A graph and how many launches it holds, from the first set on.
@@ -145,7 +111,7 @@ impl Work {
         match variant {
             Variant::Memcpy => Ok(Work::Memcpy),
             Variant::Geam => Ok(Work::Geam(Geam::new(workspace.opened.cublas()?, &workspace.problem)?)),
-            _ => Ok(Work::Kernel(Kernel::new(workspace, variant)?)),
+            _ => Ok(Work::Kernel(Kernel::new(&workspace.opened.modules, &workspace.problem, variant)?)),
         }
     }
 
@@ -166,67 +132,6 @@ impl Work {
             // SAFETY: the buffers hold the problem that it was made for and live as above.
             Work::Geam(geam) => unsafe { geam.enqueue(source, destination) },
         }
-    }
-}
-
-impl Kernel {
-    fn new(workspace: &CudaWorkspace<'_>, variant: Variant) -> Result<Kernel, BackendError> {
-        let problem = &workspace.problem;
-        let spec = variant.spec();
-        let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
-        let kernel = spec.kernel.ok_or_else(missing)?;
-        let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
-        let grid = kernel.grid(problem, Language::Cuda);
-        // No more than the grid's limit, which is below 2³¹ on every device.
-        let small = |blocks: u64| {
-            u32::try_from(blocks).map_err(|_| BackendError::Unsupported(format!("{blocks} blocks are too many")))
-        };
-        let [source, destination] = problem.kernel_layouts();
-        let width = problem.width().bytes() as u64;
-        let (rows, cols, first_bytes) = match spec.moves {
-            Moves::Copy => (1, problem.elements(), [0; 2]),
-            Moves::Transpose => (problem.rows(), problem.cols(), [source.first * width, destination.first * width]),
-        };
-        Ok(Kernel {
-            function: workspace.opened.function(variant, problem.width())?,
-            blocks: small(grid.blocks())?,
-            block: (geometry.block_x, geometry.block_y, 1),
-            width,
-            first_bytes,
-            matrices: Matrices {
-                rows,
-                cols,
-                src_ld: source.ld,
-                dst_ld: destination.ld,
-                src_stride: source.stride,
-                dst_stride: destination.stride,
-                across: small(grid.across)?,
-                down: small(grid.down)?,
-                down_first: (grid.order == Order::Down).into(),
-                segments: small(grid.segments)?,
-                // Set for each launch, by where its buffers are.
-                src_first: 0,
-                dst_first: 0,
-            },
-        })
-    }
-
-    /// Puts one launch on `stream`. The context must be current.
-    ///
-    /// # Safety
-    /// Both buffers hold the problem that the kernel was made for and live until the launch is over, as does the device
-    /// that loaded the kernel.
-    unsafe fn enqueue(&self, stream: CUstream, source: u64, destination: u64) -> Result<(), BackendError> {
-        let begin =
-            |address: u64| (address / SECTOR_BYTES * SECTOR_BYTES, (address % SECTOR_BYTES / self.width) as u32);
-        let (mut source, src_first) = begin(source + self.first_bytes[0]);
-        let (mut destination, dst_first) = begin(destination + self.first_bytes[1]);
-        let mut matrices = Matrices { src_first, dst_first, ..self.matrices };
-        let mut parameters: [*mut c_void; 3] =
-            [(&raw mut source).cast(), (&raw mut destination).cast(), (&raw mut matrices).cast()];
-        // SAFETY: by the contract. The parameters are those of every kernel in `cuda/` and are copied by the call.
-        unsafe { result::launch_kernel(self.function.0, (self.blocks, 1, 1), self.block, 0, stream, &mut parameters) }
-            .map_err(failed("cuLaunchKernel"))
     }
 }
 

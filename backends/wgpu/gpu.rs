@@ -83,17 +83,12 @@ impl Gpu {
     /// Calls wgpu and returns the first error that it reports meanwhile.
     pub(super) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<(T, Option<wgpu::Error>), BackendError> {
         self.alive()?;
-        let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
-        let internal = self.device.push_error_scope(ErrorFilter::Internal);
-        let validation = self.device.push_error_scope(ErrorFilter::Validation);
-        let value = f();
-        // Scopes are popped in the reverse order, all of them, before any is looked at.
-        let errors = [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
+        let found = scoped(&self.device, f);
         self.alive()?;
-        Ok((value, errors.into_iter().flatten().next()))
+        Ok(found)
     }
 
-    fn alive(&self) -> Result<(), BackendError> {
+    pub(super) fn alive(&self) -> Result<(), BackendError> {
         match lock(&self.fault).clone() {
             Some(reason) => Err(BackendError::Lost { reason }),
             None => Ok(()),
@@ -164,6 +159,17 @@ impl Gpu {
         buffer.unmap();
         Ok(())
     }
+}
+
+/// Calls wgpu and returns the first error that it reports meanwhile.
+pub(super) fn scoped<T>(device: &wgpu::Device, f: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
+    let memory = device.push_error_scope(ErrorFilter::OutOfMemory);
+    let internal = device.push_error_scope(ErrorFilter::Internal);
+    let validation = device.push_error_scope(ErrorFilter::Validation);
+    let value = f();
+    // Scopes are popped in the reverse order, all of them, before any is looked at.
+    let errors = [validation, internal, memory].map(|scope| pollster::block_on(scope.pop()));
+    (value, errors.into_iter().flatten().next())
 }
 
 /// Something on a device that is given back only in a [`turn`](Gpu::turn) of its own.

@@ -10,10 +10,10 @@ use crate::variant::{Moves, Presence, Variant};
 
 /// Kernels address elements with 32 bits, and a tile at the very end may hang over it: 4096 is more than any tile
 /// and word reach.
-const MAX_ELEMENTS: u64 = (1 << 32) - 4096;
+pub(super) const MAX_ELEMENTS: u64 = (1 << 32) - 4096;
 
 /// What copies move at a time.
-const VECTOR_BYTES: u64 = 16;
+pub(super) const VECTOR_BYTES: u64 = 16;
 
 /// Bytes of the buffer for a side of `bytes`: whole vectors, so that the copy kernel needs no special end, and not none,
 /// since a buffer cannot be empty.

@@ -9,6 +9,8 @@ mod gpu;
 mod limits;
 mod pipeline;
 mod run;
+mod transpose;
 mod workspace;
 
 pub use discovery::discover;
+pub use transpose::{WgpuPrepared, WgpuTranspose};

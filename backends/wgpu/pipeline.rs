@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindingType, BufferBindingType, ShaderStages};
 
-use super::gpu::{Gpu, describe, lock};
+use super::gpu::{describe, lock, scoped};
 use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
@@ -82,6 +82,7 @@ pub(super) struct Key {
 
 /// The compiled kernels of a device.
 pub(super) struct Pipelines {
+    device: wgpu::Device,
     group_layout: wgpu::BindGroupLayout,
     layout: wgpu::PipelineLayout,
     compiled: Mutex<HashMap<Key, wgpu::ComputePipeline>>,
@@ -105,14 +106,12 @@ impl Pipelines {
             bind_group_layouts: &[Some(&group_layout)],
             ..Default::default()
         });
-        Pipelines { group_layout, layout, compiled: Mutex::default() }
+        Pipelines { device: device.clone(), group_layout, layout, compiled: Mutex::default() }
     }
-}
 
-impl Gpu {
     /// The compiled kernel, from the cache where it is there already.
-    pub(super) fn pipeline(&self, key: Key) -> Result<wgpu::ComputePipeline, BackendError> {
-        let mut compiled = lock(&self.pipelines.compiled);
+    pub(super) fn get(&self, key: Key) -> Result<wgpu::ComputePipeline, BackendError> {
+        let mut compiled = lock(&self.compiled);
         if let Some(pipeline) = compiled.get(&key) {
             return Ok(pipeline.clone());
         }
@@ -127,7 +126,7 @@ impl Gpu {
             return Err(BackendError::Unsupported(format!("{} has no kernel", key.variant)));
         };
         let label = Some(file.as_str());
-        let (pipeline, error) = self.scoped(|| {
+        let (pipeline, error) = scoped(&self.device, || {
             let descriptor = wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(text.into()) };
             let module = if key.bounds_checks {
                 self.device.create_shader_module(descriptor)
@@ -143,7 +142,7 @@ impl Gpu {
             };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label,
-                layout: Some(&self.pipelines.layout),
+                layout: Some(&self.layout),
                 module: &module,
                 entry_point: Some("main"),
                 compilation_options: wgpu::PipelineCompilationOptions {
@@ -153,31 +152,22 @@ impl Gpu {
                 },
                 cache: None,
             })
-        })?;
+        });
         match error {
             None => Ok(pipeline),
             Some(error) => Err(BackendError::Compile { file, log: describe(&error) }),
         }
     }
 
-    /// Binds a pair of buffers and the parameters.
-    pub(super) fn bind(
-        &self,
-        source: &wgpu::Buffer,
-        destination: &wgpu::Buffer,
-        params: &wgpu::Buffer,
-    ) -> Result<wgpu::BindGroup, BackendError> {
-        let buffers = [source, destination, params];
-        let entry = |binding: usize| wgpu::BindGroupEntry {
-            binding: binding as u32,
-            resource: buffers[binding].as_entire_binding(),
-        };
-        self.call("create_bind_group", 0, || {
-            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &self.pipelines.group_layout,
-                entries: &[0, 1, 2].map(entry),
-            })
+    /// Binds source, destination and parameters.
+    pub(super) fn bind(&self, buffers: [wgpu::BufferBinding; 3]) -> wgpu::BindGroup {
+        let [source, destination, params] = buffers;
+        let entry =
+            |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &self.group_layout,
+            entries: &[(0, source), (1, destination), (2, params)].map(entry),
         })
     }
 }

@@ -168,8 +168,12 @@ fn kernel(
     let params = gpu.buffer(size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
     gpu.call("write_buffer", 0, || gpu.queue.write_buffer(&params, 0, bytemuck::bytes_of(&content)))?;
     let key = Key { variant, width: problem.width(), bounds_checks: options.bounds_checks };
-    let pipeline = gpu.pipeline(key)?;
-    let groups = sets.iter().map(|set| gpu.bind(&set.source, &set.destination, &params));
+    gpu.alive()?;
+    let pipeline = gpu.pipelines.get(key)?;
+    let groups = sets.iter().map(|set| {
+        let buffers = [&set.source, &set.destination, &params].map(wgpu::Buffer::as_entire_buffer_binding);
+        gpu.call("create_bind_group", 0, || gpu.pipelines.bind(buffers))
+    });
     Ok(Work::Kernel { pipeline, groups: groups.collect::<Result<_, _>>()?, workgroups })
 }
 

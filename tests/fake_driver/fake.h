@@ -9,7 +9,7 @@
 // The parameter of every kernel, `Matrices` in cuda/common.cuh.
 struct matrices {
     uint64_t rows, cols, src_ld, dst_ld, src_stride, dst_stride;
-    unsigned across, down, down_first;
+    unsigned across, down, down_first, segments, src_first, dst_first;
 };
 
 #define API __attribute__((visibility("default"))) int

@@ -69,6 +69,7 @@ API cuDevicePrimaryCtxRetain(void** context, int device) {
 API cuDevicePrimaryCtxRelease_v2(int device) { ENTER(); note("release %d\n", device); return 0; }
 API cuCtxGetCurrent(void** context) { ENTER(); *context = current; return 0; }
 API cuCtxSetCurrent(void* context) { ENTER(); current = context; return 0; }
+API cuCtxSynchronize(void) { ENTER(); return 0; }
 
 // Memory. A header before each allocation holds its size.
 
@@ -131,8 +132,8 @@ static int perform(const struct work* work) {
     for (size_t matrix = 0; matrix < work->blocks / (m.across * m.down); matrix++) {
         for (size_t row = 0; row < m.rows; row++) {
             for (size_t col = 0; col < m.cols; col++) {
-                size_t from = matrix * m.src_stride + row * m.src_ld + col;
-                size_t to = matrix * m.dst_stride + col * m.dst_ld + row;
+                size_t from = m.src_first + matrix * m.src_stride + row * m.src_ld + col;
+                size_t to = m.dst_first + matrix * m.dst_stride + col * m.dst_ld + row;
                 memcpy(destination + to * width, source + from * width, width);
             }
         }
@@ -206,6 +207,7 @@ API cuStreamCreate(void** stream, unsigned flags) {
     return *stream && flags < 2 ? 0 : 1;
 }
 API cuStreamDestroy_v2(void* stream) { ENTER(); free(stream); return 0; }
+API cuStreamWaitEvent(void* stream, void* event, unsigned flags) { ENTER(); return stream && event && !flags ? 0 : 400; }
 API cuStreamSynchronize(void* stream) { ENTER(); return capturing || !stream ? 900 : 0; }
 API cuStreamBeginCapture_v2(void* stream, int mode) {
     ENTER();

@@ -1,0 +1,89 @@
+//! Kernels loaded into a context.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use cudarc::driver::result;
+use cudarc::driver::sys::{self, CUjit_option};
+
+use super::error;
+use crate::backend::BackendError;
+use crate::element::Width;
+use crate::source;
+use crate::variant::Variant;
+
+/// A kernel of a loaded module; valid until the [`Modules`] that loaded it are unloaded.
+#[derive(Clone, Copy)]
+pub(super) struct Function(pub(super) sys::CUfunction);
+
+/// A module of the driver and the kernel in it.
+struct Module {
+    module: sys::CUmodule,
+    function: Function,
+}
+
+// SAFETY: handles of the driver may be used from any thread.
+unsafe impl Send for Module {}
+
+/// The modules of a context, loaded when a kernel is first needed. Whoever owns them unloads them.
+#[derive(Default)]
+pub(super) struct Modules(Mutex<HashMap<(Variant, Width), Module>>);
+
+impl Modules {
+    /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The context must be
+    /// current.
+    pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
+        let mut modules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(&(variant, width)) {
+            return Ok(module.function);
+        }
+        let Some(ptx) = variant.ptx(width) else {
+            return Err(BackendError::Unsupported(format!("{variant} has no CUDA kernel")));
+        };
+        let module = load(variant, ptx, source::ptx_file(variant, width))?;
+        let function = module.function;
+        modules.insert((variant, width), module);
+        Ok(function)
+    }
+
+    /// Unloads all modules.
+    ///
+    /// # Safety
+    /// Their context is current, and nothing will run or is running any more that uses a kernel of theirs.
+    pub(super) unsafe fn unload(&mut self) {
+        let modules = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (_, module) in modules.drain() {
+            // SAFETY: by the contract; unloaded only here. There is nothing to do about an error.
+            let _ = unsafe { result::module::unload(module.module) };
+        }
+    }
+}
+
+/// Loads a PTX into the current context; the kernel in it has the name of its source.
+fn load(variant: Variant, ptx: &str, file: String) -> Result<Module, BackendError> {
+    let no_text = |_| BackendError::Compile { file: file.clone(), log: "it has a NUL in it".into() };
+    let ptx = CString::new(ptx).map_err(no_text)?;
+    let name = CString::new(variant.stem()).map_err(no_text)?;
+    let mut log = [0u8; 4096];
+    let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // The driver takes the size as the pointer's own value, and leaves room for a NUL if told one byte less.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), (log.len() - 1) as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: a context is current, the PTX ends in NUL, and both arrays have two entries, of which the first points
+    // to as many bytes as the second says.
+    let result = unsafe {
+        sys::cuModuleLoadDataEx(&mut module, ptx.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr())
+    };
+    let log = || CStr::from_bytes_until_nul(&log).map(CStr::to_string_lossy).unwrap_or_default();
+    result.result().map_err(|error| error::not_loaded(file.clone(), &log(), error))?;
+    // SAFETY: the module was just loaded.
+    match unsafe { result::module::get_function(module, name) } {
+        Ok(function) => Ok(Module { module, function: Function(function) }),
+        Err(error) => {
+            // SAFETY: as above, and nothing else has the handle.
+            let _ = unsafe { result::module::unload(module) };
+            Err(error::not_loaded(file, "", error))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Transposes on the caller's own streams.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
+
+use super::driver;
+use super::error::{self, failed};
+use super::kernel::{Kernel, SECTOR_BYTES};
+use super::limits::Limits;
+use super::modules::Modules;
+use crate::backend::{BackendError, Support};
+use crate::device::Api;
+use crate::element::Width;
+use crate::planner;
+use crate::problem::{Problem, Side};
+use crate::transpose::{TransposeError, check_side};
+use crate::variant::{Moves, Presence, Variant};
+
+/// Transposes in a CUDA context, on the caller's streams and with the caller's memory.
+///
+/// Kernels are compiled for the device when they are first needed, which takes the driver some milliseconds each, and are
+/// kept until this is dropped; [`load`](Self::load) compiles them ahead. Apart from that, nothing is allocated, copied or
+/// waited for, so that launches can be captured into a graph. Keep it until the last replay of such a graph is over.
+///
+/// It can be shared by threads.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use cornerturn::CudaTranspose;
+/// use cornerturn::cudarc::driver::CudaContext;
+/// use cornerturn::element::Element;
+/// use cornerturn::problem::Problem;
+///
+/// # // SAFETY: opening the driver's library runs its own initialisers.
+/// # if !unsafe { cornerturn::cudarc::driver::sys::is_culib_present() } { return Ok(()) };
+/// # if CudaContext::new(0).is_err() { return Ok(()) };
+/// let context = CudaContext::new(0)?;
+/// let stream = context.new_stream()?;
+/// let source = stream.clone_htod(&[1u32, 2, 3, 4, 5, 6])?;
+/// let mut destination = stream.alloc_zeros::<u32>(6)?;
+///
+/// let transpose = CudaTranspose::new(&context)?;
+/// let problem = Problem::new(2, 3, 1, Element::U32)?; // rows, columns, matrices
+/// transpose.enqueue(&stream, &problem, &source, &mut destination)?;
+/// assert_eq!(stream.clone_dtoh(&destination)?, [1, 4, 2, 5, 3, 6]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct CudaTranspose {
+    context: Arc<CudaContext>,
+    limits: Limits,
+    modules: Modules,
+}
+
+impl CudaTranspose {
+    /// Transposes in `context`. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// [`BackendError::Open`] if the driver is older than 525, and [`BackendError::Call`] if it does not tell the
+    /// device's limits.
+    pub fn new(context: &Arc<CudaContext>) -> Result<CudaTranspose, BackendError> {
+        driver::open().map_err(|unusable| BackendError::Open { reason: unusable.reason })?;
+        let refused = |(call, error): (&'static str, cudarc::driver::DriverError)| BackendError::Call {
+            call,
+            reason: error::name(error.0),
+        };
+        let limits = Limits::of(context.cu_device()).map_err(refused)?;
+        Ok(CudaTranspose { context: context.clone(), limits, modules: Modules::default() })
+    }
+
+    /// Compiles every kernel that may run for elements of this width, so that no later call has to: a stream that is
+    /// being captured allows no compilation.
+    ///
+    /// # Errors
+    /// [`BackendError`] if the driver does not take a kernel.
+    pub fn load(&self, width: Width) -> Result<(), BackendError> {
+        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        let runs = |variant: &&Variant| {
+            let spec = variant.spec();
+            spec.kernel.is_some()
+                && spec.cuda == Presence::Present
+                && (spec.moves == Moves::Transpose || **variant == Variant::Copy)
+        };
+        Variant::ALL.iter().filter(runs).try_for_each(|&variant| self.modules.function(variant, width).map(|_| ()))
+    }
+
+    /// Puts the transpose of `problem` from `source` to `destination` on `stream`, and returns the variant that runs.
+    ///
+    /// Elements may be of any type that has the width of the problem's. A view begins where the problem's side does, at
+    /// any element, and has at least [`Problem::source_extent`] or [`Problem::destination_extent`] of them. What the
+    /// destination has in gaps stays as it is.
+    ///
+    /// # Errors
+    /// [`TransposeError`] if a view does not fit or is not aligned to an element, the views overlap, the stream is of
+    /// another context, the device cannot run the problem, or the driver refuses the launch; nothing is enqueued then.
+    pub fn enqueue<T>(
+        &self,
+        stream: &CudaStream,
+        problem: &Problem,
+        source: &impl DevicePtr<T>,
+        destination: &mut impl DevicePtrMut<T>,
+    ) -> Result<Variant, TransposeError> {
+        let (expected, got) = (problem.width().bytes() as u64, size_of::<T>() as u64);
+        if expected != got {
+            return Err(TransposeError::Width { expected, got });
+        }
+        if stream.context() != &self.context {
+            let (stream, transpose) = (stream.context().ordinal(), self.context.ordinal());
+            return Err(TransposeError::Context { stream, transpose });
+        }
+        let [has, room] = [source.len(), destination.len()].map(|elements| elements as u64 * got);
+        // The guards tell the stream's events, where there are any, when the work is enqueued.
+        let (from, _read) = source.device_ptr(stream);
+        let (to, _written) = destination.device_ptr_mut(stream);
+        check_side(Side::Source, problem, from, has)?;
+        check_side(Side::Destination, problem, to, room)?;
+        let (read, written) = (from..from + problem.source_bytes(), to..to + problem.destination_bytes());
+        if read.start < written.end && written.start < read.end {
+            return Err(TransposeError::Overlap { from: read, to: written });
+        }
+        // SAFETY: both sides lie in memory of the caller's, as was just checked, which it keeps as it does for any other
+        // launch on its stream.
+        unsafe { self.launch(stream, problem, from, to) }
+    }
+
+    /// # Safety
+    /// Both addresses begin a side of the problem, in memory of the context's device that lives until the launch is over.
+    unsafe fn launch(
+        &self,
+        stream: &CudaStream,
+        problem: &Problem,
+        from: u64,
+        to: u64,
+    ) -> Result<Variant, TransposeError> {
+        let width = problem.width().bytes() as u64;
+        let (source, destination) = (problem.source(), problem.destination());
+        // What matters to a kernel is where in a sector the first elements lie.
+        let [from, to] = [from + source.first * width, to + destination.first * width];
+        let [src_first, dst_first] = [from, to].map(|address| address % SECTOR_BYTES / width);
+        let placed = problem.with_layouts(source.from(src_first), destination.from(dst_first))?;
+        let support = |variant: Variant| match variant.spec().kernel {
+            Some(_) => self.limits.obstacle(variant, &placed).map_or(Support::Supported, Support::Unsupported),
+            None => Support::Unsupported(format!("{variant} is no kernel")),
+        };
+        let variant = planner::choose(Variant::Auto, &placed, Api::Cuda, support);
+        if let Support::Unsupported(reason) = support(variant) {
+            return Err(BackendError::Unsupported(reason).into());
+        }
+        if placed.is_empty() {
+            return Ok(variant);
+        }
+        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        let kernel = Kernel::new(&self.modules, &placed, variant)?;
+        // SAFETY: by the contract; the modules live as long as this, which waits before it unloads them.
+        unsafe { kernel.enqueue(stream.cu_stream(), from - src_first * width, to - dst_first * width) }?;
+        Ok(variant)
+    }
+}
+
+impl Drop for CudaTranspose {
+    fn drop(&mut self) {
+        // Launches may still be on their way. There is nothing to do about an error.
+        if self.context.synchronize().is_ok() {
+            // SAFETY: the context is current, and it has no work left.
+            unsafe { self.modules.unload() };
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Transposes in the caller's own wgpu passes.
+
+use wgpu::util::{BufferInitDescriptor, DeviceExt};
+use wgpu::{BufferSlice, BufferUsages, DownlevelFlags};
+
+use super::limits::{self, MAX_ELEMENTS, VECTOR_BYTES, buffer_bytes, fold};
+use super::pipeline::{Key, Params, Pipelines};
+use crate::backend::{BackendError, RunOptions, Support};
+use crate::device::Api;
+use crate::kernel::Language;
+use crate::planner;
+use crate::problem::{Problem, Side};
+use crate::transpose::{TransposeError, check_side};
+use crate::variant::Variant;
+
+/// Transposes on a wgpu device, in the caller's passes and with the caller's buffers.
+///
+/// It works within the limits of the device, WebGPU's defaults as well as raised ones: what is too large for a binding or
+/// a dispatch goes in several dispatches. Kernels are compiled when a problem first needs them and are kept; they are
+/// compiled with bounds checks, which cost them nothing that can be measured.
+///
+/// It can be shared by threads.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use cornerturn::element::Element;
+/// use cornerturn::problem::Problem;
+/// use cornerturn::wgpu::{self, BufferUsages};
+/// use cornerturn::WgpuTranspose;
+///
+/// # let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+/// # let Ok(adapter) = pollster::block_on(instance.request_adapter(&Default::default())) else { return Ok(()) };
+/// # let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
+/// # let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+/// # let buffer = || device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4 * 480 * 640, usage, mapped_at_creation: false });
+/// # let (source, destination) = (buffer(), buffer());
+/// let transpose = WgpuTranspose::new(&device);
+/// let problem = Problem::new(480, 640, 1, Element::F32)?; // rows, columns, matrices
+/// let prepared = transpose.prepare(&problem, source.slice(..), destination.slice(..))?;
+///
+/// let mut encoder = device.create_command_encoder(&Default::default());
+/// {
+///     let mut pass = encoder.begin_compute_pass(&Default::default());
+///     // … dispatches of your own …
+///     prepared.dispatch(&mut pass);
+/// }
+/// queue.submit([encoder.finish()]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct WgpuTranspose {
+    device: wgpu::Device,
+    limits: wgpu::Limits,
+    api: Api,
+    options: RunOptions,
+    pipelines: Pipelines,
+}
+
+/// A problem with its buffers, ready for any number of passes.
+///
+/// It keeps the buffers alive. To encode it takes no memory and no look at the device.
+pub struct WgpuPrepared {
+    dispatches: Vec<Dispatch>,
+}
+
+struct Dispatch {
+    variant: Variant,
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+    workgroups: [u32; 2],
+}
+
+/// A window's side: the binding, and the window's first element in it.
+struct Bound {
+    offset: u64,
+    bytes: u64,
+    first: u64,
+    /// Whether the binding ends with a whole vector.
+    whole: bool,
+}
+
+impl WgpuTranspose {
+    /// Transposes on `device`, compiled with bounds checks. Nothing is compiled yet.
+    pub fn new(device: &wgpu::Device) -> WgpuTranspose {
+        WgpuTranspose::with_options(device, RunOptions::default())
+    }
+
+    /// The same with other options.
+    pub fn with_options(device: &wgpu::Device, options: RunOptions) -> WgpuTranspose {
+        WgpuTranspose {
+            device: device.clone(),
+            limits: device.limits(),
+            api: api_of(device.adapter_info().backend),
+            options,
+            pipelines: Pipelines::new(device),
+        }
+    }
+
+    /// Makes ready to transpose `problem` from `source` to `destination`: compiles what is not yet compiled, and binds
+    /// the buffers. The queue is not touched.
+    ///
+    /// A slice begins where the problem's side does, at a multiple of an element's bytes, and has at least
+    /// [`Problem::source_bytes`] or [`Problem::destination_bytes`]. What the destination has in gaps, before and behind
+    /// stays as it is. The fast kernels move 16 bytes at a time: where a buffer, counted from its beginning, ends
+    /// within 16 bytes, a slower one runs, so give buffers of multiples of 16.
+    ///
+    /// # Errors
+    /// [`TransposeError`] if a slice does not fit, a buffer lacks [`BufferUsages::STORAGE`], both sides are one buffer, or
+    /// the device cannot run any kernel for the problem.
+    pub fn prepare(
+        &self,
+        problem: &Problem,
+        source: BufferSlice,
+        destination: BufferSlice,
+    ) -> Result<WgpuPrepared, TransposeError> {
+        for (side, slice) in [(Side::Source, source), (Side::Destination, destination)] {
+            check_side(side, problem, slice.offset(), slice.size())?;
+            check_words(side, problem, slice)?;
+            if !slice.buffer().usage().contains(BufferUsages::STORAGE) {
+                return Err(TransposeError::Usage { side, usage: "STORAGE" });
+            }
+        }
+        if source.buffer() == destination.buffer() {
+            return Err(TransposeError::SameBuffer);
+        }
+        // Counted from the buffers' beginnings.
+        let width = problem.width().bytes() as u64;
+        let (from, to) = (problem.source(), problem.destination());
+        let whole = problem.with_layouts(
+            from.from(from.first + source.offset() / width),
+            to.from(to.first + destination.offset() / width),
+        )?;
+        let windows = whole.windows(self.longest(width)).map(|window| {
+            let window = window?;
+            self.dispatch(&window, source.buffer(), destination.buffer())
+        });
+        Ok(WgpuPrepared { dispatches: windows.collect::<Result<_, TransposeError>>()? })
+    }
+
+    /// Encodes the transpose of `problem` from `source` to `destination` in a pass of its own: [`prepare`](Self::prepare)
+    /// and [`WgpuPrepared::encode`] at once.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare); nothing is encoded then.
+    pub fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        problem: &Problem,
+        source: BufferSlice,
+        destination: BufferSlice,
+    ) -> Result<(), TransposeError> {
+        self.prepare(problem, source, destination)?.encode(encoder);
+        Ok(())
+    }
+
+    /// Elements over which one dispatch may reach, wherever they begin in a buffer.
+    fn longest(&self, width: u64) -> u64 {
+        let limits = &self.limits;
+        let lost = u64::from(limits.min_storage_buffer_offset_alignment) + VECTOR_BYTES;
+        let bytes = limits.max_storage_buffer_binding_size.saturating_sub(lost);
+        (bytes / width).min(MAX_ELEMENTS - lost).max(1)
+    }
+
+    /// One dispatch, for a window with its place in the buffers.
+    fn dispatch(
+        &self,
+        window: &Problem,
+        source: &wgpu::Buffer,
+        destination: &wgpu::Buffer,
+    ) -> Result<Dispatch, TransposeError> {
+        let width = window.width().bytes() as u64;
+        let (from, to) = (window.source(), window.destination());
+        let read = self.bound(source, from.first * width, window.source_bytes(), width);
+        let written = self.bound(destination, to.first * width, window.destination_bytes(), width);
+        let problem = window.with_layouts(from.from(read.first), to.from(written.first))?;
+        let vectors = read.whole && written.whole;
+        let variant =
+            planner::choose(Variant::Auto, &problem, self.api, |variant| self.support(variant, &problem, vectors));
+        if let Support::Unsupported(reason) = self.support(variant, &problem, vectors) {
+            return Err(BackendError::Unsupported(reason).into());
+        }
+        let beyond = || BackendError::Unsupported(format!("{problem} is beyond 32-bit numbers"));
+        let spec = variant.spec();
+        let grid = spec.kernel.ok_or_else(beyond)?.grid(&problem, Language::Wgsl);
+        let workgroups = fold(grid, self.limits.max_compute_workgroups_per_dimension).ok_or_else(beyond)?;
+        let params = Params::new(&problem, spec.moves, grid).ok_or_else(beyond)?;
+        let key = Key { variant, width: problem.width(), bounds_checks: self.options.bounds_checks };
+        let pipeline = self.pipelines.get(key)?;
+        let params = self.device.create_buffer_init(&BufferInitDescriptor {
+            label: Some("cornerturn"),
+            contents: bytemuck::bytes_of(&params),
+            usage: BufferUsages::UNIFORM,
+        });
+        let group = self.pipelines.bind([
+            read.binding(source),
+            written.binding(destination),
+            params.as_entire_buffer_binding(),
+        ]);
+        Ok(Dispatch { variant, pipeline, group, workgroups })
+    }
+
+    /// What to bind of a buffer for elements from byte `first` to before byte `end`.
+    fn bound(&self, buffer: &wgpu::Buffer, first: u64, end: u64, width: u64) -> Bound {
+        let alignment = u64::from(self.limits.min_storage_buffer_offset_alignment.max(VECTOR_BYTES as u32));
+        let offset = first / alignment * alignment;
+        let vectors = buffer_bytes(end - offset);
+        // A binding has whole words.
+        let bytes = vectors.min((buffer.size() - offset) / 4 * 4);
+        Bound { offset, bytes, first: (first - offset) / width, whole: bytes == vectors }
+    }
+
+    /// Whether `variant` can run on a problem that begins with its bindings, which have `whole` vectors or not.
+    fn support(&self, variant: Variant, problem: &Problem, whole: bool) -> Support {
+        let Some(kernel) = variant.spec().kernel else {
+            return Support::Unsupported(format!("{variant} is no kernel"));
+        };
+        if kernel.takes_vectors() && !whole {
+            return Support::Unsupported("a buffer ends within 16 bytes".into());
+        }
+        // It would write the rest of the last vector, which may be somebody else's.
+        if variant == Variant::Copy && !problem.copied_bytes().is_multiple_of(VECTOR_BYTES) {
+            return Support::Unsupported("it moves whole vectors".into());
+        }
+        limits::support(self.api, &self.limits, DownlevelFlags::all(), variant, problem)
+    }
+}
+
+/// The API by whose kernels and shares to plan. All have the same kernels; what is none of these is planned as Vulkan is.
+fn api_of(backend: wgpu::Backend) -> Api {
+    match backend {
+        wgpu::Backend::Metal => Api::Metal,
+        wgpu::Backend::Dx12 => Api::Dx12,
+        wgpu::Backend::Gl => Api::Gl,
+        _ => Api::Vulkan,
+    }
+}
+
+/// Whether the words of 4 bytes that hold a side, the smallest unit that a shader writes, are all in its buffer.
+fn check_words(side: Side, problem: &Problem, slice: BufferSlice) -> Result<(), TransposeError> {
+    let bytes = if side == Side::Source { problem.source_bytes() } else { problem.destination_bytes() };
+    let needed = (slice.offset() + bytes).next_multiple_of(4) - slice.offset();
+    let has = slice.buffer().size() - slice.offset();
+    match needed > has && bytes > 0 {
+        true => Err(TransposeError::TooShort { side, problem: *problem, needed, has }),
+        false => Ok(()),
+    }
+}
+
+impl Bound {
+    fn binding<'a>(&self, buffer: &'a wgpu::Buffer) -> wgpu::BufferBinding<'a> {
+        wgpu::BufferBinding { buffer, offset: self.offset, size: self.bytes.try_into().ok() }
+    }
+}
+
+impl WgpuPrepared {
+    /// Encodes the transpose in a compute pass of its own.
+    pub fn encode(&self, encoder: &mut wgpu::CommandEncoder) {
+        self.dispatch(&mut encoder.begin_compute_pass(&Default::default()));
+    }
+
+    /// Encodes the transpose in a pass of the caller's, whose pipeline and bind group 0 are others afterwards.
+    pub fn dispatch(&self, pass: &mut wgpu::ComputePass) {
+        for Dispatch { pipeline, group, workgroups: [x, y], .. } in &self.dispatches {
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, group, &[]);
+            pass.dispatch_workgroups(*x, *y, 1);
+        }
+    }
+
+    /// The variants that run, one for each dispatch; none where there is nothing to move.
+    pub fn variants(&self) -> impl Iterator<Item = Variant> {
+        self.dispatches.iter().map(|dispatch| dispatch.variant)
+    }
+}

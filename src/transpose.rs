@@ -1,0 +1,94 @@
+//! Transposes in other people's pipelines: what `CudaTranspose` and `WgpuTranspose`, which enqueue on the caller's
+//! stream or encoder with the caller's buffers, have in common.
+
+use std::ops::Range;
+
+use crate::backend::BackendError;
+use crate::problem::{LayoutError, Problem, Side};
+
+/// Why the caller's buffers are not transposed. Nothing of it has been enqueued.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TransposeError {
+    /// The problem reaches beyond a buffer.
+    #[error("{problem} takes {needed} B of the {side}, which has {has} B from where it begins")]
+    TooShort {
+        /// Which buffer.
+        side: Side,
+        /// What is to be transposed.
+        problem: Problem,
+        /// Bytes up to the last element.
+        needed: u64,
+        /// Bytes that are there.
+        has: u64,
+    },
+    /// A side begins within an element.
+    #[error("the {side} begins at byte {offset}, which is no multiple of the {width} B of an element")]
+    Misaligned {
+        /// Which buffer.
+        side: Side,
+        /// Where it begins: for CUDA its address, for wgpu counted from the buffer's beginning.
+        offset: u64,
+        /// Bytes of an element.
+        width: u64,
+    },
+    /// The buffers have other elements than the problem.
+    #[error("the problem has elements of {expected} B, the buffers of {got} B")]
+    Width {
+        /// Bytes of the problem's elements.
+        expected: u64,
+        /// Bytes of the buffers'.
+        got: u64,
+    },
+    /// A buffer was created without a usage that it needs.
+    #[error("the {side}'s buffer was created without BufferUsages::{usage}")]
+    Usage {
+        /// Which buffer.
+        side: Side,
+        /// What it lacks.
+        usage: &'static str,
+    },
+    /// Both sides are one buffer, which WebGPU lets no dispatch read and write.
+    #[error("source and destination are one buffer, which no dispatch may both read and write")]
+    SameBuffer,
+    /// The sides overlap.
+    #[error("the source's bytes {from:#x?} and the destination's {to:#x?} overlap")]
+    Overlap {
+        /// Addresses of the source's bytes.
+        from: Range<u64>,
+        /// The same of the destination's.
+        to: Range<u64>,
+    },
+    /// The stream belongs to another context than the transpose.
+    #[error("the stream is of another context, on device {stream}, than the transpose, on device {transpose}")]
+    Context {
+        /// The stream's device.
+        stream: usize,
+        /// The transpose's.
+        transpose: usize,
+    },
+    /// A part of the problem is none.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The device cannot do it, or failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+/// Whether `side` of `problem` lies in a buffer that has `has` bytes from byte `offset` on, where the side begins.
+///
+/// # Errors
+/// [`TransposeError::Misaligned`] and [`TransposeError::TooShort`].
+pub(crate) fn check_side(side: Side, problem: &Problem, offset: u64, has: u64) -> Result<(), TransposeError> {
+    let width = problem.width().bytes() as u64;
+    let needed = match side {
+        Side::Source => problem.source_bytes(),
+        Side::Destination => problem.destination_bytes(),
+    };
+    if !offset.is_multiple_of(width) {
+        return Err(TransposeError::Misaligned { side, offset, width });
+    }
+    match needed > has {
+        true => Err(TransposeError::TooShort { side, problem: *problem, needed, has }),
+        false => Ok(()),
+    }
+}

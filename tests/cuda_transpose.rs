@@ -1,0 +1,158 @@
+//! `CudaTranspose` on a GPU, with streams, memory and graphs of the caller's.
+//!
+//! `CORNERTURN_REQUIRE=cuda` fails where there is no GPU; otherwise such a machine has nothing to test. What needs no
+//! GPU, such as what is refused, is tested in `tests/fake_driver.rs`.
+
+#[path = "common/require.rs"]
+mod require;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cornerturn::CudaTranspose;
+use cornerturn::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cornerturn::cudarc::driver::{CudaContext, CudaStream, DeviceRepr, sys};
+use cornerturn::element::{Element, Width};
+use cornerturn::problem::{Layout, Problem};
+use cornerturn::variant::Variant;
+
+/// The context of the first GPU, if there is one.
+fn context() -> Option<Arc<CudaContext>> {
+    // SAFETY: opening the driver's library runs its own initialisers.
+    let found = unsafe { sys::is_culib_present() }.then(|| CudaContext::new(0).ok()).flatten();
+    assert!(found.is_some() || !require::required("cuda"), "there is no CUDA device");
+    found
+}
+
+/// Elements that follow no simple rule.
+fn elements<T: Copy>(count: u64, of: fn(u64) -> T) -> Vec<T> {
+    (0..count).map(|at| of(at.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 7)).collect()
+}
+
+fn check<T: Copy + PartialEq + DeviceRepr>(
+    transpose: &CudaTranspose,
+    stream: &Arc<CudaStream>,
+    problem: &Problem,
+    begin: [usize; 2],
+    of: fn(u64) -> T,
+) -> Variant {
+    let source = elements(begin[0] as u64 + problem.source_extent() + 3, of);
+    let mut expected = elements(begin[1] as u64 + problem.destination_extent() + 5, of);
+    let from = stream.clone_htod(&source).expect("uploaded");
+    let mut to = stream.clone_htod(&expected).expect("uploaded");
+    let variant = transpose
+        .enqueue::<T>(stream, problem, &from.slice(begin[0]..), &mut to.slice_mut(begin[1]..))
+        .unwrap_or_else(|error| panic!("{problem} at {begin:?}: {error}"));
+    for index in 0..problem.destination_extent() {
+        if let Some(at) = problem.source_of(index) {
+            expected[begin[1] + index as usize] = source[begin[0] + at as usize];
+        }
+    }
+    let got = stream.clone_dtoh(&to).expect("downloaded");
+    let wrong = got.iter().zip(&expected).position(|(got, expected)| got != expected);
+    assert_eq!(wrong, None, "{problem} at {begin:?} by {variant}: first wrong element");
+    variant
+}
+
+fn check_all<T: Copy + PartialEq + DeviceRepr>(width: Width, of: fn(u64) -> T) {
+    let Some(context) = context() else { return };
+    let stream = context.new_stream().expect("a stream");
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    let packed = |(rows, cols, batch)| Problem::new(rows, cols, batch, Element::of_width(width)).expect("a problem");
+    let shapes = [
+        (1, 1, 1),
+        (5, 7, 1),
+        (300, 301, 1),
+        (64, 64, 3),
+        (3, 900, 2),
+        (900, 3, 1),
+        (1, 99, 1),
+        (0, 4, 1),
+        (512, 512, 1),
+    ];
+    for problem in shapes.map(packed) {
+        for begin in [[0, 0], [1, 0], [0, 1], [3, 5], [32, 48], [17, 33]] {
+            check(&transpose, &stream, &problem, begin, of);
+            let [source, destination] = [(problem.rows(), problem.cols()), (problem.cols(), problem.rows())];
+            let part = problem.with_layouts(
+                Layout::with_gaps(source.0, source.1, 37, 11).from(5),
+                Layout::with_gaps(destination.0, destination.1, 3, 16).from(40),
+            );
+            check(&transpose, &stream, &part.expect("a problem"), begin, of);
+        }
+    }
+}
+
+#[test]
+fn views_begin_anywhere_and_nothing_else_is_touched() {
+    check_all::<u8>(Width::W1, |bits| bits as u8);
+    check_all::<u16>(Width::W2, |bits| bits as u16);
+    check_all::<[u8; 4]>(Width::W4, |bits| (bits as u32).to_le_bytes());
+    check_all::<i64>(Width::W8, |bits| bits as i64);
+    check_all::<[u64; 2]>(Width::W16, |bits| [bits, !bits]);
+}
+
+#[test]
+fn threads_share_it_and_each_has_its_stream() {
+    fn shared<T: Send + Sync>() {}
+    shared::<CudaTranspose>();
+    let Some(context) = context() else { return };
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    std::thread::scope(|scope| {
+        for rows in [100, 101, 102, 103] {
+            let (context, transpose) = (&context, &transpose);
+            scope.spawn(move || {
+                let stream = context.new_stream().expect("a stream");
+                let problem = Problem::new(rows, 90, 1, Element::U32).expect("a problem");
+                check::<u32>(transpose, &stream, &problem, [0, 0], |bits| bits as u32);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_graph_captures_it() {
+    let Some(context) = context() else { return };
+    // Events of slices cannot be waited for in a capture.
+    // SAFETY: everything here is on one stream.
+    unsafe { context.disable_event_tracking() };
+    let stream = context.new_stream().expect("a stream");
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    transpose.load(Width::W4).expect("kernels");
+    let problem = Problem::new(200, 300, 1, Element::U32).expect("a problem");
+    let source: Vec<u32> = (0..60_000).collect();
+    let from = stream.clone_htod(&source).expect("uploaded");
+    let mut to = stream.alloc_zeros::<u32>(60_000).expect("allocated");
+    stream.synchronize().expect("done");
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL).expect("a capture");
+    transpose.enqueue(&stream, &problem, &from, &mut to).expect("captured");
+    let graph = stream.end_capture(CUgraphInstantiate_flags(0)).expect("a graph").expect("a graph");
+    assert!(stream.clone_dtoh(&to).expect("downloaded").iter().all(|&number| number == 0), "nothing ran yet");
+    graph.launch().expect("launched");
+    let got = stream.clone_dtoh(&to).expect("downloaded");
+    assert!((0..60_000).all(|index| got[index] == source[index % 200 * 300 + index / 200]));
+}
+
+/// Not a benchmark: a guard against what costs much, such as a compilation for each launch.
+#[test]
+fn enqueuing_is_cheap() {
+    const TIMES: u32 = 500;
+    let Some(context) = context() else { return };
+    let stream = context.new_stream().expect("a stream");
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    for (rows, cols) in [(32, 32), (300, 301)] {
+        let problem = Problem::new(rows, cols, 1, Element::U32).expect("a problem");
+        let from = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
+        let mut to = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
+        transpose.enqueue(&stream, &problem, &from, &mut to).expect("warm");
+        stream.synchronize().expect("done");
+        let begin = Instant::now();
+        for _ in 0..TIMES {
+            transpose.enqueue(&stream, &problem, &from, &mut to).expect("enqueued");
+        }
+        let each = begin.elapsed() / TIMES;
+        stream.synchronize().expect("done");
+        println!("{each:?} to enqueue {problem}");
+        assert!(each.as_micros() < 100, "{each:?}");
+    }
+}
