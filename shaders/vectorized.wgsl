@@ -38,22 +38,7 @@
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> destination: array<vec4<u32>>;
 
-// Columns of a piece, and pieces of a unit.
-const BREADTH = LANES / PER_WORD;
-// Vectors across a row of the tile, and in a column.
-const ACROSS = TILE_COLS / LANES;
-const UNITS = TILE_ROWS / LANES;
-
-// Vectors that an invocation takes.
-const TAKEN = TILE_ROWS * ACROSS / BLOCK_X;
-const STEP = TILE_ROWS * PER_WORD / TAKEN;
-const_assert TAKEN == 2u || TAKEN == 4u;
-const_assert TAKEN % PER_WORD == 0u && TAKEN % BREADTH == 0u && STEP >= SECTOR;
-const_assert UNITS % 8u == 0u || (UNITS == 4u && PER_WORD % 2u == 0u);
-const_assert BLOCK_Y == 1u && ACROSS % 8u == 0u && BLOCK_X % UNITS == 0u && PITCH == TILE_COLS;
-
-// Not words: invocations write nothing but whole pieces.
-var<workgroup> tile: array<vec4<u32>, TILE_COLS * UNITS>;
+const_assert STEP >= SECTOR;
 
 @compute @workgroup_size(BLOCK_X, BLOCK_Y)
 fn main(
@@ -72,10 +57,9 @@ fn main(
     let inside = left + TILE_COLS <= params.cols;
     let ragged = is_ragged();
 
-    let lane = local.x % 32u;
-    let warp = local.x / 32u;
-    let vector = lane % 8u + warp % (ACROSS / 8u) * 8u;
-    let y = (lane / 8u + warp / (ACROSS / 8u) * 4u) * PER_WORD;
+    let spot = spot_of(local.x);
+    let vector = spot.x;
+    let y = spot.y;
     let cell = vec3(left + vector * LANES, top + y, block.z);
     let aligned = inside && (params.src_ld | params.src_stride | params.src_first) % LANES == 0u;
     let wrapped = ragged && y < SECTOR && top + TILE_ROWS < rows;
@@ -174,11 +158,6 @@ fn sector_size() -> u32 {
     return select(SECTOR, LANES, params.rows <= TILE_ROWS || !is_ragged());
 }
 
-// The row of an invocation's vector of this number, counted from that of its first one.
-fn row_of(number: u32) -> u32 {
-    return number % PER_WORD + number / PER_WORD * STEP;
-}
-
 // Where the vectors of an invocation begin in the source; instead of cells beyond the edge, others within.
 fn indices(cell: vec3<u32>) -> vec4<u32> {
     let y = min(cell.y + vec4(0u, row_of(1u), row_of(2u), row_of(3u)), vec4(params.rows - 1u));
@@ -225,50 +204,6 @@ fn replace(own: Block, below: Block, begin: u32, y: u32) -> Block {
 // Elements from an index on to the first one that begins a sector.
 fn to_next_sector(index: vec4<u32>) -> vec4<u32> {
     return (0u - index) & vec4(SECTOR - 1u);
-}
-
-// Puts the pieces of row y on into the tile.
-fn put(pieces: Block, vector: u32, y: u32) {
-    put_piece(pieces.a, 0u, vector, y);
-    put_piece(pieces.b, 1u, vector, y);
-    if TAKEN > 2u {
-        put_piece(pieces.c, 2u, vector, y);
-        put_piece(pieces.d, 3u, vector, y);
-    }
-}
-
-fn put_piece(piece: vec4<u32>, number: u32, vector: u32, y: u32) {
-    let row = y + number / PER_WORD * STEP;
-    tile[place_in_tile(vector * PER_WORD + number % PER_WORD, row / PER_WORD % BREADTH, row / LANES)] = piece;
-}
-
-fn place_in_tile(line: u32, part: u32, unit: u32) -> u32 {
-    let swizzle = (line / PER_WORD) ^ (line % PER_WORD * UNITS);
-    return ((line * BREADTH + part) * UNITS + unit) ^ (swizzle % 8u);
-}
-
-// A unit of the columns of a line, a vector of each.
-fn take(line: u32, unit: u32) -> Block {
-    var parts: Block;
-    parts.a = tile[place_in_tile(line, 0u, unit)];
-    if BREADTH > 1u {
-        parts.b = tile[place_in_tile(line, 1u, unit)];
-    }
-    if BREADTH > 2u {
-        parts.c = tile[place_in_tile(line, 2u, unit)];
-        parts.d = tile[place_in_tile(line, 3u, unit)];
-    }
-    return columns(parts);
-}
-
-// 4 × 4 words transposed.
-fn words_exchanged(block: Block) -> Block {
-    return Block(
-        vec4(block.a.x, block.b.x, block.c.x, block.d.x),
-        vec4(block.a.y, block.b.y, block.c.y, block.d.y),
-        vec4(block.a.z, block.b.z, block.c.z, block.d.z),
-        vec4(block.a.w, block.b.w, block.c.w, block.d.w),
-    );
 }
 
 // Writes the vector of this unit, if the matrix has it and all of it is in this destination row, which has its part

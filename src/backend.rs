@@ -98,7 +98,7 @@ impl Default for RunOptions {
 /// A variant ready to run.
 pub trait PreparedRun {
     /// Launches `launches` times, one after the other, rotating over the sets from the first on, and returns how
-    /// long all launches took together.
+    /// long all launches took together. What is transposed in place is put into the destinations before that.
     ///
     /// # Errors
     /// [`BackendError`] if the device fails or takes too long.

@@ -182,6 +182,10 @@ pub enum Library {
     Ends,
     /// Chunks of matrices with a short side.
     Skinny,
+    /// Pairs of tiles of a square matrix that mirror each other.
+    Pairs,
+    /// Words of several elements, exchanged bit by bit.
+    Bits,
 }
 
 /// A kernel of a variant: everything about it that is not its source.
@@ -195,6 +199,8 @@ pub struct Kernel {
     pub obstacle: fn(&Problem, Language) -> Option<String>,
     /// The addresses it touches.
     pub access: fn(Width) -> Access,
+    /// Whether it transposes what the destination has, in place, and reads no source.
+    pub in_place: bool,
     /// What its WGSL shares with other kernels, beyond what all share.
     pub libraries: &'static [Library],
 }
@@ -202,7 +208,7 @@ pub struct Kernel {
 impl Kernel {
     /// Whether its WGSL accesses buffers by vectors of 16 bytes, and not by words.
     pub fn takes_vectors(&self) -> bool {
-        !self.libraries.contains(&Library::Word)
+        !self.libraries.iter().any(|library| matches!(library, Library::Word | Library::Bits))
     }
 
     /// The blocks that `problem` takes.

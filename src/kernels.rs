@@ -13,6 +13,7 @@ const PLAIN: Kernel = Kernel {
     grid: along_rows,
     obstacle: anything,
     access: tiled_access,
+    in_place: false,
     libraries: &[Library::Word, Library::Tile],
 };
 
@@ -34,9 +35,53 @@ pub(crate) const COMPACT: Kernel = Kernel { geometry: compact_geometry, ..VECTOR
 pub(crate) const GATHER: Kernel =
     Kernel { geometry: gather_geometry, libraries: &[Library::Vector, Library::Ends, Library::Gather], ..VECTORIZED };
 
+pub(crate) const INPLACE: Kernel = Kernel {
+    geometry: inplace_geometry,
+    grid: pairs,
+    obstacle: no_vectors,
+    access: vector_access,
+    in_place: true,
+    libraries: &[Library::Vector, Library::Vectorized, Library::Pairs],
+};
+pub(crate) const SWAP: Kernel = Kernel {
+    geometry: swap_geometry,
+    grid: pairs,
+    obstacle: not_square,
+    access: padded_access,
+    in_place: true,
+    libraries: &[Library::Pairs, Library::Bits],
+};
+
 /// The kernel can do every problem.
 fn anything(_: &Problem, _: Language) -> Option<String> {
     None
+}
+
+/// Both sides are to be the same, and a matrix its own transpose's shape.
+fn not_square(problem: &Problem, _: Language) -> Option<String> {
+    let [source, destination] = problem.kernel_layouts();
+    match problem.rows() == problem.cols() {
+        false => Some(format!("in place go square matrices, these are {}×{}", problem.rows(), problem.cols())),
+        true if source != destination => Some("in place, source and destination lie in the same places".to_owned()),
+        true => None,
+    }
+}
+
+/// The same, and rows begin with a vector.
+fn no_vectors(problem: &Problem, language: Language) -> Option<String> {
+    let [_, destination] = problem.kernel_layouts();
+    let vector = vector(problem.width());
+    not_square(problem, language).or_else(|| {
+        (!destination.begins_with(vector.into()))
+            .then(|| format!("not all rows begin with a vector of {vector} elements; `swap` takes them"))
+    })
+}
+
+/// A block for each two tiles that mirror each other, or one on the diagonal: see `cuda/pairs.cuh`.
+fn pairs(problem: &Problem, geometry: &Geometry, language: Language) -> Grid {
+    let tiles = problem.rows().div_ceil(geometry.tile_rows.into());
+    let grid = along_rows(problem, geometry, language);
+    Grid { across: tiles.div_ceil(2), down: tiles + (tiles + 1) % 2, order: Order::Down, ..grid }
 }
 
 /// All matrices together are one row.
@@ -135,6 +180,30 @@ fn swizzled_access(width: Width) -> Access {
 fn tile_access(width: Width, load: fn(u64) -> u64) -> Access {
     let along = Walk::Along { bytes: width.bytes() as u32 };
     Access { load: along, store: along, tile: Some(TileAccess { store: |lane| lane, load }) }
+}
+
+fn inplace_geometry(width: Width, language: Language) -> Geometry {
+    let (threads, side) = match (width, language) {
+        (Width::W1, _) => (256, 128),
+        (Width::W2, Language::Cuda) => (256, 64),
+        (Width::W2, Language::Wgsl) => (128, 64),
+        (Width::W4, _) => (256, 64),
+        (Width::W8, _) => (256, 32),
+        (Width::W16, _) => (128, 16),
+    };
+    transposed_tile(width, threads, side, side)
+}
+
+fn swap_geometry(width: Width, language: Language) -> Geometry {
+    let tile_element_bytes = language.word_bytes(width);
+    match language {
+        // Both tiles, each with a column more.
+        Language::Cuda => Geometry { pitch: 66, tile_element_bytes, ..direct(32, 8, 32, 32) },
+        // One at a time, and of the widest elements no column more, for 16 KiB.
+        Language::Wgsl => {
+            Geometry { pitch: if width == Width::W16 { 32 } else { 33 }, tile_element_bytes, ..direct(32, 8, 32, 32) }
+        }
+    }
 }
 
 fn compact_geometry(width: Width, language: Language) -> Geometry {

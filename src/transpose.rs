@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use crate::backend::BackendError;
+use crate::kernel::Language;
 use crate::problem::{LayoutError, Problem, Side};
+use crate::variant::Variant;
 
 /// Why the caller's buffers are not transposed. Nothing of it has been enqueued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,6 +74,18 @@ pub enum TransposeError {
     /// The device cannot do it, or failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+/// Whether `problem` can be transposed in place at all: before it is placed anywhere.
+///
+/// # Errors
+/// [`BackendError::Unsupported`] with what stands against it.
+pub(crate) fn check_in_place(problem: &Problem, language: Language) -> Result<(), TransposeError> {
+    // Of the variants in place, this one asks for nothing else.
+    match Variant::Swap.spec().kernel.and_then(|kernel| (kernel.obstacle)(problem, language)) {
+        Some(reason) => Err(BackendError::Unsupported(reason).into()),
+        None => Ok(()),
+    }
 }
 
 /// Whether `side` of `problem` lies in a buffer that has `has` bytes from byte `offset` on, where the side begins.

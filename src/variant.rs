@@ -12,6 +12,7 @@ use crate::device::Api;
 use crate::element::Width;
 use crate::kernel::Kernel;
 use crate::kernels;
+use crate::problem::Problem;
 
 /// What a variant does with the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +116,7 @@ macro_rules! variants {
 
 const NO_BANKS: Presence = Absent("a CPU has no shared memory whose banks could conflict");
 const CPU_VECTORS: Presence = Absent("a GPU's kernel; the CPU has naive and tiled");
+const CPU_IN_PLACE: Presence = Absent("a GPU's kernel; nothing here needs a CPU to do it in place");
 const CPU_LIBRARY: Presence = Absent("a library for CPUs");
 const CUDA_LIBRARY: Presence = Absent("cuBLAS, which runs on CUDA's devices alone");
 
@@ -199,6 +201,21 @@ variants! {
         kernel: Some(kernels::skinny::WIDE),
         cpu: CPU_VECTORS, wgpu: Present, cuda: Present,
     }
+    /// Square matrices in place, as `compact` does it: two tiles that mirror each other at a time; where rows begin with a
+    /// vector of 16 bytes.
+    Inplace "inplace" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::INPLACE),
+        cpu: CPU_IN_PLACE, wgpu: Present, cuda: Present,
+    }
+    /// Square matrices in place, an element at a time, wherever rows begin.
+    Swap "swap" ours {
+        moves: Moves::Transpose,
+        ceiling: false,
+        kernel: Some(kernels::SWAP),
+        cpu: CPU_IN_PLACE, wgpu: Present, cuda: Present,
+    }
     /// Whichever of the transposes the shape, the width and the device call for; rows say which it was.
     Auto "auto" theirs {
         moves: Moves::Transpose, ceiling: false, kernel: None, cpu: Present, wgpu: Present, cuda: Present,
@@ -222,6 +239,17 @@ impl Variant {
             Api::Cuda => spec.cuda,
             Api::Vulkan | Api::Metal | Api::Dx12 | Api::Gl => spec.wgpu,
         }
+    }
+
+    /// Whether it transposes what the destination has, and reads no source.
+    pub fn is_in_place(self) -> bool {
+        self.spec().kernel.is_some_and(|kernel| kernel.in_place)
+    }
+
+    /// Why a benchmark's buffers of `problem` are not for it, if they are not: what is transposed in place is first put
+    /// into the destination, gaps and all.
+    pub(crate) fn unlike_in_place(self, problem: &Problem) -> Option<String> {
+        if self.is_in_place() { problem.packed_only(&format!("{self}, as a benchmark,")) } else { None }
     }
 
     /// Whether it is one of the copies that everything is held against.

@@ -74,6 +74,29 @@ const SHAPES: &[(u64, u64, u64)] = &[
 /// A shape with gaps: then come the elements between rows of source and destination, then those between matrices.
 type Gaps = ((u64, u64, u64), [u64; 2], [u64; 2]);
 
+/// Squares for what works in place: of one tile and of several, of an even number of tiles and of an odd one, that end with
+/// a tile, with a vector and anywhere; and batches.
+const SQUARE_SHAPES: &[(u64, u64, u64)] = &[
+    (16, 16, 1),
+    (16, 16, 3),
+    (48, 48, 2),
+    (65, 65, 2),
+    (80, 80, 1),
+    (96, 96, 1),
+    (127, 127, 1),
+    (128, 128, 2),
+    (129, 129, 1),
+    (144, 144, 1),
+    (160, 160, 3),
+    (255, 255, 1),
+    (256, 256, 1),
+    (257, 257, 1),
+    (272, 272, 2),
+    (300, 300, 1),
+    (400, 400, 1),
+    (528, 528, 1),
+];
+
 /// A shape with gaps that begins later: then come the elements between rows, then those before the first one.
 type Firsts = ((u64, u64, u64), [u64; 2], [u64; 2]);
 
@@ -311,6 +334,7 @@ fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
                 let (shapes, gaps): (&[_], &[_]) = match variant {
                     Variant::Tall | Variant::Wide => (SKINNY_SHAPES, SKINNY_GAPS),
                     Variant::Gather => (GATHER_SHAPES, &[]),
+                    Variant::Inplace | Variant::Swap => (SQUARE_SHAPES, &[]),
                     _ => (&[], &[]),
                 };
                 for &shape in SHAPES.iter().chain(shapes) {
@@ -408,7 +432,7 @@ fn trial(discovery: &Arc<Discovery>, index: usize, variant: Variant, problem: Pr
                 || variant == Variant::Geam
                 || obstacle.is_some()
                 || problem.copied_bytes() > DEFAULT_BINDING_BYTES
-                || (packed_only && !problem.is_packed())
+                || ((packed_only || variant.is_in_place()) && !problem.is_packed())
                 || !require::required(id.api.name());
             let name = format!("{name} ({reason})");
             Trial::test(name, move || Err(Failed::from(reason))).with_ignored_flag(excused)

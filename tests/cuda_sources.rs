@@ -29,7 +29,7 @@ const NO_TARGETS: &str = "-D__NV_TARGET_H";
 /// Turing, both Amperes, Ada and Hopper: for these the PTX must assemble without spilling.
 const SMS: [u32; 5] = [75, 80, 86, 89, 90];
 /// The headers that kernels may include.
-const HEADERS: [&str; 3] = ["common.cuh", "vector.cuh", "skinny.cuh"];
+const HEADERS: [&str; 5] = ["common.cuh", "vector.cuh", "exchange.cuh", "pairs.cuh", "skinny.cuh"];
 
 fn main() -> ExitCode {
     let bless = std::env::var_os("CORNERTURN_BLESS").is_some_and(|value| value == "1");

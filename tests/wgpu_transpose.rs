@@ -189,6 +189,56 @@ fn what_no_binding_holds_goes_in_windows() {
     }
 }
 
+#[test]
+fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
+    for gpu in gpus(default_limits) {
+        let transpose = WgpuTranspose::new(&gpu.device);
+        for width in Width::ALL {
+            let element = width.bytes() as u64;
+            let vector = 16 / element;
+            for (side, batch, first, gap, before, behind) in [
+                (64, 1, 0, 0, 0, 0),
+                (130, 2, 0, 14 * vector, 0, 64),
+                (144, 1, vector, 16, 256, 48),
+                (47, 3, 5, 3, element, 20),
+                (300, 1, 0, 1, 3 * element, 0),
+                (1, 5, 0, 0, 0, 16),
+            ] {
+                let layout = Layout::with_gaps(side, side, gap, 0).from(first);
+                let problem = packed(side, side, batch, width).with_layouts(layout, layout).unwrap();
+                let content = bytes((before + problem.source_bytes() + behind).next_multiple_of(4), 3);
+                let mut expected = content.clone();
+                for index in 0..problem.destination_extent() {
+                    if let Some(at) = problem.source_of(index) {
+                        let [at, index] = [at, index].map(|index| (before + index * element) as usize);
+                        expected[index..][..width.bytes()].copy_from_slice(&content[at..][..width.bytes()]);
+                    }
+                }
+                let buffer = gpu.buffer(&content);
+                let prepared = transpose.prepare_in_place(&problem, buffer.slice(before..)).unwrap();
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                prepared.encode(&mut encoder);
+                gpu.queue.submit([encoder.finish()]);
+                let wrong = gpu.read(&buffer).iter().zip(&expected).position(|(got, expected)| got != expected);
+                assert_eq!(wrong, None, "{problem} from byte {before} by {:?}", prepared.variants().next());
+            }
+        }
+        let buffer = gpu.buffer(&[0; 4096]);
+        let ran = |rows, ld| {
+            let problem = packed(rows, rows, 1, Width::W4);
+            let layout = Layout { first: 0, ld, stride: 0 };
+            let problem = problem.with_layouts(layout, layout).unwrap();
+            transpose.prepare_in_place(&problem, buffer.slice(..)).unwrap().variants().next()
+        };
+        assert_eq!((ran(17, 20), ran(17, 17)), (Some(Variant::Inplace), Some(Variant::Swap)));
+        let refused =
+            |problem: &Problem| transpose.prepare_in_place(problem, buffer.slice(..)).err().unwrap().to_string();
+        assert_eq!(refused(&packed(5, 7, 1, Width::W4)), "in place go square matrices, these are 5×7");
+        let apart = with_gaps(packed(5, 5, 1, Width::W4), [0, 3, 0], [8, 3, 0]);
+        assert_eq!(refused(&apart), "in place, source and destination lie in the same places");
+    }
+}
+
 /// 3.6 GB on either side, past the binding of every Vulkan driver. Where the GPU has no room, the driver says so.
 #[test]
 #[ignore = "takes 7.2 GB on a GPU"]

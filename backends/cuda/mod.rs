@@ -75,7 +75,9 @@ impl TransposeBackend for CudaBackend {
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
-        self.limits.obstacle(self.choose(variant, problem), problem).map_or(Support::Supported, Support::Unsupported)
+        let variant = self.choose(variant, problem);
+        let obstacle = self.limits.obstacle(variant, problem).or_else(|| variant.unlike_in_place(problem));
+        obstacle.map_or(Support::Supported, Support::Unsupported)
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {

@@ -47,6 +47,7 @@ pub(super) struct CudaRun<'a> {
     end: CudaEvent,
     /// `None` where there is nothing to move.
     work: Option<Work>,
+    in_place: bool,
     workspace: &'a CudaWorkspace<'a>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> CudaRun<'a> {
         let event = || opened.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"));
         let (start, end) = (event()?, event()?);
         let work = if workspace.problem.is_empty() { None } else { Some(Work::new(workspace, variant)?) };
-        Ok(CudaRun { whole: None, rest: None, start, end, work, workspace })
+        Ok(CudaRun { whole: None, rest: None, start, end, work, in_place: variant.is_in_place(), workspace })
     }
 
     /// Captures a graph of `launches` launches, and uploads it so that its first replay is no slower than the others.
@@ -160,6 +161,10 @@ impl PreparedRun for CudaRun<'_> {
         if rest > 0 && !direct && self.rest.as_ref().is_none_or(|replay| replay.launches != rest) {
             let replay = self.capture(work, rest)?;
             self.rest = Some(replay);
+        }
+        if self.in_place {
+            let mut sets = self.workspace.sets.iter();
+            sets.try_for_each(|set| Work::Memcpy.enqueue(self.workspace, set.source.pointer, set.destination.pointer))?;
         }
         // The uploads are over before the clock starts.
         opened.finish()?;

@@ -12,9 +12,10 @@ use super::modules::Modules;
 use crate::backend::{BackendError, Support};
 use crate::device::Api;
 use crate::element::Width;
+use crate::kernel::Language;
 use crate::planner;
 use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_side};
+use crate::transpose::{TransposeError, check_in_place, check_side};
 use crate::variant::{Moves, Presence, Variant};
 
 /// Transposes in a CUDA context, on the caller's streams and with the caller's memory.
@@ -101,15 +102,8 @@ impl CudaTranspose {
         source: &impl DevicePtr<T>,
         destination: &mut impl DevicePtrMut<T>,
     ) -> Result<Variant, TransposeError> {
-        let (expected, got) = (problem.width().bytes() as u64, size_of::<T>() as u64);
-        if expected != got {
-            return Err(TransposeError::Width { expected, got });
-        }
-        if stream.context() != &self.context {
-            let (stream, transpose) = (stream.context().ordinal(), self.context.ordinal());
-            return Err(TransposeError::Context { stream, transpose });
-        }
-        let [has, room] = [source.len(), destination.len()].map(|elements| elements as u64 * got);
+        self.check_call::<T>(stream, problem)?;
+        let [has, room] = [source.len(), destination.len()].map(|elements| (elements * size_of::<T>()) as u64);
         // The guards tell the stream's events, where there are any, when the work is enqueued.
         let (from, _read) = source.device_ptr(stream);
         let (to, _written) = destination.device_ptr_mut(stream);
@@ -119,42 +113,96 @@ impl CudaTranspose {
         if read.start < written.end && written.start < read.end {
             return Err(TransposeError::Overlap { from: read, to: written });
         }
+        let placed = Placed::new(problem, from, to)?;
+        let support = |variant| self.support(variant, &placed.problem);
+        let variant = planner::choose(Variant::Auto, &placed.problem, Api::Cuda, support);
         // SAFETY: both sides lie in memory of the caller's, as was just checked, which it keeps as it does for any other
         // launch on its stream.
-        unsafe { self.launch(stream, problem, from, to) }
+        unsafe { self.launch(stream, &placed, variant) }
     }
 
-    /// # Safety
-    /// Both addresses begin a side of the problem, in memory of the context's device that lives until the launch is over.
-    unsafe fn launch(
+    /// Puts the transpose of `problem`, which is square, in place of its source on `stream`, and returns the variant that
+    /// runs: [`Variant::Inplace`] where all rows begin with 16 bytes, and the slower [`Variant::Swap`] elsewhere.
+    ///
+    /// The view is as [`enqueue`](Self::enqueue) has it.
+    ///
+    /// # Errors
+    /// As [`enqueue`](Self::enqueue), and [`BackendError::Unsupported`] if rows and columns, or the layouts of source and
+    /// destination, are not the same.
+    pub fn enqueue_in_place<T>(
         &self,
         stream: &CudaStream,
         problem: &Problem,
-        from: u64,
-        to: u64,
+        matrices: &mut impl DevicePtrMut<T>,
     ) -> Result<Variant, TransposeError> {
-        let width = problem.width().bytes() as u64;
-        let (source, destination) = (problem.source(), problem.destination());
-        // What matters to a kernel is where in a sector the first elements lie.
-        let [from, to] = [from + source.first * width, to + destination.first * width];
-        let [src_first, dst_first] = [from, to].map(|address| address % SECTOR_BYTES / width);
-        let placed = problem.with_layouts(source.from(src_first), destination.from(dst_first))?;
-        let support = |variant: Variant| match variant.spec().kernel {
-            Some(_) => self.limits.obstacle(variant, &placed).map_or(Support::Supported, Support::Unsupported),
+        self.check_call::<T>(stream, problem)?;
+        check_in_place(problem, Language::Cuda)?;
+        let has = (matrices.len() * size_of::<T>()) as u64;
+        let (at, _written) = matrices.device_ptr_mut(stream);
+        check_side(Side::Destination, problem, at, has)?;
+        let placed = Placed::new(problem, at, at)?;
+        let fast = self.support(Variant::Inplace, &placed.problem) == Support::Supported;
+        // SAFETY: as in `enqueue`, with one side.
+        unsafe { self.launch(stream, &placed, if fast { Variant::Inplace } else { Variant::Swap }) }
+    }
+
+    /// Whether elements and stream are the problem's and the context's.
+    fn check_call<T>(&self, stream: &CudaStream, problem: &Problem) -> Result<(), TransposeError> {
+        let (expected, got) = (problem.width().bytes() as u64, size_of::<T>() as u64);
+        if expected != got {
+            return Err(TransposeError::Width { expected, got });
+        }
+        if stream.context() != &self.context {
+            let (stream, transpose) = (stream.context().ordinal(), self.context.ordinal());
+            return Err(TransposeError::Context { stream, transpose });
+        }
+        Ok(())
+    }
+
+    fn support(&self, variant: Variant, problem: &Problem) -> Support {
+        match variant.spec().kernel {
+            Some(_) => self.limits.obstacle(variant, problem).map_or(Support::Supported, Support::Unsupported),
             None => Support::Unsupported(format!("{variant} is no kernel")),
-        };
-        let variant = planner::choose(Variant::Auto, &placed, Api::Cuda, support);
-        if let Support::Unsupported(reason) = support(variant) {
+        }
+    }
+
+    /// # Safety
+    /// What is placed lies in memory of the context's device that lives until the launch is over.
+    unsafe fn launch(&self, stream: &CudaStream, placed: &Placed, variant: Variant) -> Result<Variant, TransposeError> {
+        if let Support::Unsupported(reason) = self.support(variant, &placed.problem) {
             return Err(BackendError::Unsupported(reason).into());
         }
-        if placed.is_empty() {
+        if placed.problem.is_empty() {
             return Ok(variant);
         }
         self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
-        let kernel = Kernel::new(&self.modules, &placed, variant)?;
+        let kernel = Kernel::new(&self.modules, &placed.problem, variant)?;
         // SAFETY: by the contract; the modules live as long as this, which waits before it unloads them.
-        unsafe { kernel.enqueue(stream.cu_stream(), from - src_first * width, to - dst_first * width) }?;
+        unsafe { kernel.enqueue(stream.cu_stream(), placed.source, placed.destination) }?;
         Ok(variant)
+    }
+}
+
+/// A problem whose layouts are counted from the beginnings of sectors, where its first elements lie: for a kernel that
+/// matters, and nothing before.
+struct Placed {
+    problem: Problem,
+    /// Addresses of those sectors.
+    source: u64,
+    destination: u64,
+}
+
+impl Placed {
+    fn new(problem: &Problem, from: u64, to: u64) -> Result<Placed, TransposeError> {
+        let width = problem.width().bytes() as u64;
+        let (source, destination) = (problem.source(), problem.destination());
+        let [from, to] = [from + source.first * width, to + destination.first * width];
+        let [src_first, dst_first] = [from, to].map(|address| address % SECTOR_BYTES / width);
+        Ok(Placed {
+            problem: problem.with_layouts(source.from(src_first), destination.from(dst_first))?,
+            source: from - src_first * width,
+            destination: to - dst_first * width,
+        })
     }
 }
 

@@ -48,6 +48,9 @@ impl TransposeBackend for WgpuAdapter {
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
         let variant = self.choose(variant, problem);
+        if let Some(reason) = variant.unlike_in_place(problem) {
+            return Support::Unsupported(reason);
+        }
         let downlevel = self.adapter.get_downlevel_capabilities().flags;
         match limits::support(self.info.id.api, &self.limits, downlevel, variant, problem) {
             Support::Supported if variant.spec().kernel.is_some() && self.info.id.api == Api::Gl => {

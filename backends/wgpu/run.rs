@@ -1,5 +1,6 @@
 //! A variant ready to run.
 
+use std::iter::repeat;
 use std::num::NonZeroU32;
 use std::time::Instant;
 
@@ -46,6 +47,8 @@ enum Work {
         /// One for each set.
         groups: Vec<wgpu::BindGroup>,
         workgroups: [u32; 2],
+        /// What is transposed in place: sets of which the destinations first become the sources, of so many bytes.
+        first: Option<(Vec<Set>, u64)>,
     },
     /// The API's own copy.
     Copy { sets: Vec<Set>, bytes: u64 },
@@ -121,7 +124,12 @@ impl<'a> WgpuRun<'a> {
         let (first, last) = (start == 0, end == all);
         match &self.parts.work {
             Work::Nothing => {}
-            Work::Kernel { pipeline, groups, workgroups: [x, y] } => {
+            Work::Kernel { pipeline, groups, workgroups: [x, y], first: sets } => {
+                for (set, bytes) in
+                    sets.iter().filter(|_| first).flat_map(|(sets, bytes)| sets.iter().zip(repeat(bytes)))
+                {
+                    encoder.copy_buffer_to_buffer(&set.source, 0, &set.destination, 0, *bytes);
+                }
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
                     label: None,
                     timestamp_writes: clock.and_then(|clock| clock.of_pass(first, last)),
@@ -174,7 +182,9 @@ fn kernel(
         let buffers = [&set.source, &set.destination, &params].map(wgpu::Buffer::as_entire_buffer_binding);
         gpu.call("create_bind_group", 0, || gpu.pipelines.bind(buffers))
     });
-    Ok(Work::Kernel { pipeline, groups: groups.collect::<Result<_, _>>()?, workgroups })
+    let groups = groups.collect::<Result<_, _>>()?;
+    let first = variant.is_in_place().then(|| (sets.to_vec(), buffer_bytes(problem.copied_bytes())));
+    Ok(Work::Kernel { pipeline, groups, workgroups, first })
 }
 
 impl PreparedRun for WgpuRun<'_> {

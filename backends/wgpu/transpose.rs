@@ -10,7 +10,7 @@ use crate::device::Api;
 use crate::kernel::Language;
 use crate::planner;
 use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_side};
+use crate::transpose::{TransposeError, check_in_place, check_side};
 use crate::variant::Variant;
 
 /// Transposes on a wgpu device, in the caller's passes and with the caller's buffers.
@@ -113,13 +113,8 @@ impl WgpuTranspose {
         source: BufferSlice,
         destination: BufferSlice,
     ) -> Result<WgpuPrepared, TransposeError> {
-        for (side, slice) in [(Side::Source, source), (Side::Destination, destination)] {
-            check_side(side, problem, slice.offset(), slice.size())?;
-            check_words(side, problem, slice)?;
-            if !slice.buffer().usage().contains(BufferUsages::STORAGE) {
-                return Err(TransposeError::Usage { side, usage: "STORAGE" });
-            }
-        }
+        check_slice(Side::Source, problem, source)?;
+        check_slice(Side::Destination, problem, destination)?;
         if source.buffer() == destination.buffer() {
             return Err(TransposeError::SameBuffer);
         }
@@ -135,6 +130,38 @@ impl WgpuTranspose {
             self.dispatch(&window, source.buffer(), destination.buffer())
         });
         Ok(WgpuPrepared { dispatches: windows.collect::<Result<_, TransposeError>>()? })
+    }
+
+    /// Makes ready to transpose `problem`, which is square, in place of its source; otherwise as
+    /// [`prepare`](Self::prepare). [`Variant::Inplace`] runs where all rows begin with 16 bytes of the buffer, and the
+    /// slower [`Variant::Swap`] elsewhere.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare), and [`BackendError::Unsupported`] if rows and columns, or the layouts of source and
+    /// destination, are not the same, or if the matrices are more than the device's limits allow in one binding.
+    pub fn prepare_in_place(&self, problem: &Problem, matrices: BufferSlice) -> Result<WgpuPrepared, TransposeError> {
+        check_in_place(problem, Language::Wgsl)?;
+        check_slice(Side::Destination, problem, matrices)?;
+        if problem.is_empty() {
+            return Ok(WgpuPrepared { dispatches: Vec::new() });
+        }
+        let width = problem.width().bytes() as u64;
+        let (buffer, layout) = (matrices.buffer(), problem.destination());
+        let [begin, end] = [layout.first * width, problem.destination_bytes()].map(|byte| byte + matrices.offset());
+        let bound = self.bound(buffer, begin, end, width);
+        let layout = layout.from(bound.first);
+        let problem = problem.with_layouts(layout, layout)?;
+        let fast = self.support(Variant::Inplace, &problem, bound.whole) == Support::Supported;
+        let variant = if fast { Variant::Inplace } else { Variant::Swap };
+        // What the kernels' layout has as a source, and they do not read.
+        let nothing = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("cornerturn"),
+            size: VECTOR_BYTES,
+            usage: BufferUsages::STORAGE,
+            mapped_at_creation: false,
+        });
+        let sides = [nothing.as_entire_buffer_binding(), bound.binding(buffer)];
+        Ok(WgpuPrepared { dispatches: vec![self.bind(variant, &problem, bound.whole, sides)?] })
     }
 
     /// Encodes the transpose of `problem` from `source` to `destination` in a pass of its own: [`prepare`](Self::prepare)
@@ -173,17 +200,28 @@ impl WgpuTranspose {
         let read = self.bound(source, from.first * width, window.source_bytes(), width);
         let written = self.bound(destination, to.first * width, window.destination_bytes(), width);
         let problem = window.with_layouts(from.from(read.first), to.from(written.first))?;
-        let vectors = read.whole && written.whole;
-        let variant =
-            planner::choose(Variant::Auto, &problem, self.api, |variant| self.support(variant, &problem, vectors));
-        if let Support::Unsupported(reason) = self.support(variant, &problem, vectors) {
+        let whole = read.whole && written.whole;
+        let support = |variant| self.support(variant, &problem, whole);
+        let variant = planner::choose(Variant::Auto, &problem, self.api, support);
+        self.bind(variant, &problem, whole, [read.binding(source), written.binding(destination)])
+    }
+
+    /// The dispatch of a variant on a problem that begins with its bindings, which have `whole` vectors or not.
+    fn bind(
+        &self,
+        variant: Variant,
+        problem: &Problem,
+        whole: bool,
+        [source, destination]: [wgpu::BufferBinding; 2],
+    ) -> Result<Dispatch, TransposeError> {
+        if let Support::Unsupported(reason) = self.support(variant, problem, whole) {
             return Err(BackendError::Unsupported(reason).into());
         }
         let beyond = || BackendError::Unsupported(format!("{problem} is beyond 32-bit numbers"));
         let spec = variant.spec();
-        let grid = spec.kernel.ok_or_else(beyond)?.grid(&problem, Language::Wgsl);
+        let grid = spec.kernel.ok_or_else(beyond)?.grid(problem, Language::Wgsl);
         let workgroups = fold(grid, self.limits.max_compute_workgroups_per_dimension).ok_or_else(beyond)?;
-        let params = Params::new(&problem, spec.moves, grid).ok_or_else(beyond)?;
+        let params = Params::new(problem, spec.moves, grid).ok_or_else(beyond)?;
         let key = Key { variant, width: problem.width(), bounds_checks: self.options.bounds_checks };
         let pipeline = self.pipelines.get(key)?;
         let params = self.device.create_buffer_init(&BufferInitDescriptor {
@@ -191,11 +229,7 @@ impl WgpuTranspose {
             contents: bytemuck::bytes_of(&params),
             usage: BufferUsages::UNIFORM,
         });
-        let group = self.pipelines.bind([
-            read.binding(source),
-            written.binding(destination),
-            params.as_entire_buffer_binding(),
-        ]);
+        let group = self.pipelines.bind([source, destination, params.as_entire_buffer_binding()]);
         Ok(Dispatch { variant, pipeline, group, workgroups })
     }
 
@@ -235,14 +269,19 @@ fn api_of(backend: wgpu::Backend) -> Api {
     }
 }
 
-/// Whether the words of 4 bytes that hold a side, the smallest unit that a shader writes, are all in its buffer.
-fn check_words(side: Side, problem: &Problem, slice: BufferSlice) -> Result<(), TransposeError> {
+/// Whether `side` of a problem lies in a slice, with the whole words of 4 bytes that hold it, the smallest unit that a
+/// shader writes, in its buffer.
+fn check_slice(side: Side, problem: &Problem, slice: BufferSlice) -> Result<(), TransposeError> {
+    check_side(side, problem, slice.offset(), slice.size())?;
     let bytes = if side == Side::Source { problem.source_bytes() } else { problem.destination_bytes() };
     let needed = (slice.offset() + bytes).next_multiple_of(4) - slice.offset();
     let has = slice.buffer().size() - slice.offset();
-    match needed > has && bytes > 0 {
-        true => Err(TransposeError::TooShort { side, problem: *problem, needed, has }),
-        false => Ok(()),
+    if needed > has && bytes > 0 {
+        return Err(TransposeError::TooShort { side, problem: *problem, needed, has });
+    }
+    match slice.buffer().usage().contains(BufferUsages::STORAGE) {
+        true => Ok(()),
+        false => Err(TransposeError::Usage { side, usage: "STORAGE" }),
     }
 }
 

@@ -94,7 +94,9 @@ fn by_median(cells: &[Cell]) -> Vec<usize> {
 /// problem, and what the planner takes, which for a single row or column is a copy.
 fn candidates(backend: &dyn TransposeBackend, problem: &Problem) -> Vec<Variant> {
     let planned = backend.choose(Variant::Auto, problem);
-    let ours = |variant: Variant| variant.spec().moves == Moves::Transpose && variant.spec().kernel.is_some();
+    let ours = |variant: Variant| {
+        variant.spec().moves == Moves::Transpose && variant.spec().kernel.is_some() && !variant.is_in_place()
+    };
     let can = |variant: &Variant| {
         (ours(*variant) || *variant == planned) && backend.support(*variant, problem) == Support::Supported
     };
