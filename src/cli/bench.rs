@@ -70,8 +70,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "f32")]
     element: Vec<Element>,
 
-    /// Variants, separated by commas: memcpy copy naive tiled padded swizzled vectorized compact gather tall wide auto geam
-    /// transpose-crate; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
+    /// Variants, separated by commas: memcpy copy naive tiled padded swizzled vectorized compact gather tall wide inplace swap
+    /// auto geam transpose-crate; the copies memcpy and copy run in any case, for they make the ceiling [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<Variant>,
 
