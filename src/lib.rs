@@ -11,6 +11,8 @@ pub mod element;
 #[cfg(feature = "cli")]
 mod file;
 pub mod harness;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+mod host;
 pub mod kernel;
 mod kernels;
 pub mod limiter;

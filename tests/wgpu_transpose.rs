@@ -239,6 +239,47 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
     }
 }
 
+#[test]
+fn matrices_of_the_host_go_through_in_windows() {
+    for gpu in gpus(default_limits) {
+        let transpose = WgpuTranspose::new(&gpu.device);
+        for width in Width::ALL {
+            for (rows, cols, batch) in [(1, 1, 1), (700, 900, 1), (3, 5000, 2), (5000, 3, 2), (90, 80, 9)] {
+                for gaps in [[[0, 0, 0], [0, 0, 0]], [[5, 3, 7], [1, 9, 2]]] {
+                    let problem = with_gaps(packed(rows, cols, batch, width), gaps[0], gaps[1]);
+                    let source = bytes(problem.source_bytes(), 4);
+                    let mut destination = bytes(problem.destination_bytes() + 5, 5);
+                    let mut expected = destination.clone();
+                    for index in 0..problem.destination_extent() {
+                        if let Some(at) = problem.source_of(index) {
+                            let [at, index] = [at, index].map(|index| index as usize * width.bytes());
+                            expected[index..][..width.bytes()].copy_from_slice(&source[at..][..width.bytes()]);
+                        }
+                    }
+                    let mut told = Vec::new();
+                    let progress = |done, all| told.push((done, all));
+                    // 12 buffers of some 16 KiB.
+                    transpose
+                        .transpose_host(&gpu.queue, &problem, &source, &mut destination, 200_000, progress)
+                        .unwrap_or_else(|error| panic!("{problem}: {error}"));
+                    assert!(destination == expected, "{problem}");
+                    assert_eq!(told.last(), Some(&(problem.elements(), problem.elements())));
+                    assert!(told.is_sorted() && told.len() as u64 >= problem.copied_bytes() / 16_384);
+                }
+            }
+        }
+        let problem = packed(5, 7, 1, Width::W4);
+        let refused = |source: &[u8], destination: &mut [u8], memory| {
+            let result = transpose.transpose_host(&gpu.queue, &problem, source, destination, memory, |_, _| ());
+            result.expect_err("it is refused").to_string()
+        };
+        assert_eq!(refused(&[0; 139], &mut [0; 140], 1 << 20).split(" of").next(), Some("5×7 f32 takes 140 B"));
+        assert!(refused(&[0; 140], &mut [0; 139], 1 << 20).contains("of the destination, which has 139 B"));
+        let text = refused(&[0; 140], &mut [0; 140], 191);
+        assert_eq!(text, "191 B of memory are too few: 3 windows take at least 192 B");
+    }
+}
+
 /// 3.6 GB on either side, past the binding of every Vulkan driver. Where the GPU has no room, the driver says so.
 #[test]
 #[ignore = "takes 7.2 GB on a GPU"]

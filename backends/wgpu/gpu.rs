@@ -114,25 +114,10 @@ impl Gpu {
 
     /// Waits for a submission, or else for the latest one.
     fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), BackendError> {
-        let begin = Instant::now();
-        loop {
-            let Some(left) = PATIENCE.checked_sub(begin.elapsed()) else {
-                return Err(BackendError::Timeout { seconds: PATIENCE.as_secs() });
-            };
-            let poll = PollType::Wait { submission_index: submission.clone(), timeout: Some(left) };
-            // wgpu panics where the device is lost while it waits.
-            match catch_unwind(AssertUnwindSafe(|| self.device.poll(poll))) {
-                Ok(Ok(_)) => return self.alive(),
-                // GL waits for two seconds at most, whatever it is told.
-                Ok(Err(PollError::Timeout)) => thread::sleep(NAP),
-                // A device that is gone refuses a submission without a word.
-                Ok(Err(PollError::WrongSubmissionIndex(..))) => {
-                    self.alive()?;
-                    return Err(BackendError::Lost { reason: "it takes no submissions any more".into() });
-                }
-                Err(panic) => return Err(BackendError::Lost { reason: panic_text(panic.as_ref()) }),
-            }
-        }
+        let waited = wait(&self.device, submission);
+        // What wgpu has reported says more than that it went wrong.
+        self.alive()?;
+        waited
     }
 
     /// Reads the beginning of a mappable buffer that no submission uses any more.
@@ -158,6 +143,28 @@ impl Gpu {
         drop(view);
         buffer.unmap();
         Ok(())
+    }
+}
+
+/// Waits for a submission to a device, or else for the latest one.
+pub(super) fn wait(device: &wgpu::Device, submission: Option<wgpu::SubmissionIndex>) -> Result<(), BackendError> {
+    let begin = Instant::now();
+    loop {
+        let Some(left) = PATIENCE.checked_sub(begin.elapsed()) else {
+            return Err(BackendError::Timeout { seconds: PATIENCE.as_secs() });
+        };
+        let poll = PollType::Wait { submission_index: submission.clone(), timeout: Some(left) };
+        // wgpu panics where the device is lost while it waits.
+        match catch_unwind(AssertUnwindSafe(|| device.poll(poll))) {
+            Ok(Ok(_)) => return Ok(()),
+            // GL waits for two seconds at most, whatever it is told.
+            Ok(Err(PollError::Timeout)) => thread::sleep(NAP),
+            // A device that is gone refuses a submission without a word.
+            Ok(Err(PollError::WrongSubmissionIndex(..))) => {
+                return Err(BackendError::Lost { reason: "it takes no submissions any more".into() });
+            }
+            Err(panic) => return Err(BackendError::Lost { reason: panic_text(panic.as_ref()) }),
+        }
     }
 }
 

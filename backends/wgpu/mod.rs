@@ -6,6 +6,7 @@ mod adapter;
 mod clock;
 mod discovery;
 mod gpu;
+mod host;
 mod limits;
 mod pipeline;
 mod run;

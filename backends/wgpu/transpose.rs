@@ -49,8 +49,8 @@ use crate::variant::Variant;
 /// # }
 /// ```
 pub struct WgpuTranspose {
-    device: wgpu::Device,
-    limits: wgpu::Limits,
+    pub(super) device: wgpu::Device,
+    pub(super) limits: wgpu::Limits,
     api: Api,
     options: RunOptions,
     pipelines: Pipelines,

@@ -22,8 +22,18 @@ impl Problem {
     /// Parts that are together the whole, and of which each reaches over at most `most` elements of either side, which
     /// is not 0. A problem that does so is its only window.
     pub fn windows(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
+        self.cut(self.window(most))
+    }
+
+    /// Parts that are together the whole, and of which each has at most `most` elements, which is not 0, however far they
+    /// lie apart.
+    pub(crate) fn shares(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
+        self.cut(self.share(most))
+    }
+
+    /// The whole in parts of so many matrices, rows and columns, or fewer at its ends.
+    fn cut(&self, [batch, rows, cols]: [u64; 3]) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
         let whole = *self;
-        let [batch, rows, cols] = whole.window(most);
         let starts = |length: u64, step: u64| (0..length).step_by(step.max(1) as usize);
         starts(whole.batch, batch).flat_map(move |matrix| {
             starts(whole.cols, cols).flat_map(move |col| {
@@ -57,6 +67,21 @@ impl Problem {
         let wide = wide.min(most - (tall - 1) * source.ld);
         let tall = tall.min(most - (wide - 1) * destination.ld);
         [1, tall, wide]
+    }
+
+    /// Matrices, rows and columns of a share: about squares, so that pieces of rows are long on both sides.
+    fn share(&self, most: u64) -> [u64; 3] {
+        let Problem { rows, cols, batch, .. } = *self;
+        if self.is_empty() {
+            return [batch, rows, cols];
+        }
+        match rows.checked_mul(cols) {
+            Some(matrix) if matrix <= most => [batch.min(most / matrix), rows, cols],
+            _ => {
+                let wide = grained(cols, most.isqrt().max(most / rows));
+                [1, grained(rows, most / wide), wide]
+            }
+        }
     }
 }
 
@@ -118,6 +143,19 @@ mod tests {
             }
             let expected: Vec<_> = (0..whole.destination_extent()).map(|index| whole.source_of(index)).collect();
             prop_assert_eq!(found, expected);
+        }
+
+        /// So are shares, which are small enough.
+        #[test]
+        fn shares_are_the_whole((rows, cols, batch) in (1u64..90, 1u64..90, 1u64..5), most in 1u64..5000) {
+            let whole = Problem::new(rows, cols, batch, Element::U8).unwrap();
+            let mut found = vec![0; whole.elements() as usize];
+            for share in whole.shares(most) {
+                let share = share.unwrap();
+                prop_assert!(share.elements() <= most);
+                (0..whole.elements()).filter_map(|index| share.source_of(index)).for_each(|at| found[at as usize] += 1);
+            }
+            prop_assert!(found.iter().all(|&count| count == 1));
         }
 
         #[test]
