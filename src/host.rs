@@ -61,7 +61,7 @@ mod tests {
                 let rows = 0..window.rows() * window.batch();
                 let there: Vec<u8> =
                     rows.flat_map(|row| source_row(&window, bytemuck::cast_slice(&from), row)).copied().collect();
-                let there: Vec<u16> = bytemuck::pod_collect_to_vec(&there);
+                let there: Vec<u16> = there.chunks_exact(2).map(|bytes| u16::from_ne_bytes([bytes[0], bytes[1]])).collect();
                 let turned: Vec<u16> =
                     packed.sources_from(0).take(there.len()).map(|index| there[index.unwrap() as usize]).collect();
                 unpack(&window, bytemuck::cast_slice(&turned), bytemuck::cast_slice_mut(&mut to));

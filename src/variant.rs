@@ -248,7 +248,7 @@ impl Variant {
 
     /// Why a benchmark's buffers of `problem` are not for it, if they are not: what is transposed in place is first put
     /// into the destination, gaps and all.
-    pub(crate) fn unlike_in_place(self, problem: &Problem) -> Option<String> {
+    pub fn unlike_in_place(self, problem: &Problem) -> Option<String> {
         if self.is_in_place() { problem.packed_only(&format!("{self}, as a benchmark,")) } else { None }
     }
 

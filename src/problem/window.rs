@@ -27,7 +27,7 @@ impl Problem {
 
     /// Parts that are together the whole, and of which each has at most `most` elements, which is not 0, however far they
     /// lie apart.
-    pub(crate) fn shares(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
+    pub fn shares(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
         self.cut(self.share(most))
     }
 
