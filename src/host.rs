@@ -1,9 +1,79 @@
-//! Windows of matrices in host memory, on their way to a device and back: packed for the one, and put in place from the
-//! other.
+//! Matrices in host memory, of any size, in windows through a device: each is packed, uploaded, transposed, downloaded and
+//! put in place, and several are under way at a time.
+
+use std::ptr::NonNull;
 
 use rayon::prelude::*;
 
+use crate::backend::BackendError;
 use crate::problem::{LayoutError, Problem};
+use crate::transpose::TransposeError;
+
+/// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
+pub(crate) const SLOTS: usize = 3;
+/// Buffers of a slot: on the device and on the host, for source and destination.
+const BUFFERS: u64 = 4;
+/// Bytes of a window, where there is memory for so many: enough that what a submission costs vanishes.
+const WINDOW_BYTES: u64 = 32 << 20;
+/// Buffers have multiples of so many bytes.
+const GRAIN_BYTES: u64 = 16;
+
+/// Memory on the way of one window at a time.
+pub(crate) trait Slot {
+    /// Sends a window on its way. The slot must have none.
+    fn start(&mut self, window: Problem, source: &[u8]) -> Result<(), TransposeError>;
+
+    /// Waits for the window under way, if there is one, puts it in place and returns its elements.
+    fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError>;
+}
+
+/// Sends a problem through the slots, in windows of `bytes` bytes on either side.
+///
+/// # Errors
+/// What a slot fails with; then others may have windows under way.
+pub(crate) fn through(
+    slots: &mut [impl Slot],
+    problem: &Problem,
+    bytes: u64,
+    source: &[u8],
+    destination: &mut [u8],
+    mut progress: impl FnMut(u64, u64),
+) -> Result<(), TransposeError> {
+    let (mut done, all) = (0, problem.elements());
+    // After the last window each slot has another turn, which brings back what it has.
+    let windows = problem.shares(bytes / problem.width().bytes() as u64).map(Some);
+    for (turn, window) in windows.chain((0..slots.len()).map(|_| None)).enumerate() {
+        let slot = &mut slots[turn % SLOTS];
+        let back = slot.finish(destination)?;
+        if back > 0 {
+            done += back;
+            progress(done, all);
+        }
+        if let Some(window) = window {
+            slot.start(window?, source)?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a window on either side, for slots that take at most `memory` together, of a device that has buffers of at
+/// most `most` bytes.
+///
+/// # Errors
+/// [`BackendError::Unsupported`] if the memory does not suffice for the least of windows.
+pub(crate) fn window_bytes(memory: u64, most: u64) -> Result<u64, BackendError> {
+    let slots = SLOTS as u64;
+    let bytes = WINDOW_BYTES.min(most).min(memory / (slots * BUFFERS)) / GRAIN_BYTES * GRAIN_BYTES;
+    match bytes {
+        0 => {
+            let least = slots * BUFFERS * GRAIN_BYTES;
+            Err(BackendError::Unsupported(format!(
+                "{memory} B of memory are too few: {slots} windows take at least {least} B"
+            )))
+        }
+        bytes => Ok(bytes),
+    }
+}
 
 /// The problem that a window of host matrices is on a device: the same matrices, one row directly after the other.
 ///
@@ -13,8 +83,39 @@ pub(crate) fn packed(window: &Problem) -> Result<Problem, LayoutError> {
     Ok(Problem::new(window.rows(), window.cols(), window.batch(), window.element())?)
 }
 
-/// The bytes of a row of the window, of those of all its matrices, in the source, whose bytes these are.
-pub(crate) fn source_row<'a>(window: &Problem, source: &'a [u8], row: u64) -> &'a [u8] {
+/// Bytes that a thread packs at a time.
+const PACKED_BYTES: usize = 1 << 20;
+
+/// The beginning of memory that may be written and need not be readable.
+struct Begin(NonNull<u8>);
+
+// SAFETY: it is an address; whoever writes there sees to it that nobody else does.
+unsafe impl Sync for Begin {}
+
+/// Packs the rows of a window, out of the bytes of the source, with as many threads as the host has.
+///
+/// # Safety
+/// From `into` on there is room for the window's elements, which until this returns is nobody else's.
+pub(crate) unsafe fn pack(window: &Problem, source: &[u8], into: NonNull<u8>) {
+    let row_bytes = window.cols() as usize * window.width().bytes();
+    let rows = window.rows() * window.batch();
+    let at_once = (PACKED_BYTES / row_bytes).max(1) as u64;
+    let begin = &Begin(into);
+    (0..rows.div_ceil(at_once)).into_par_iter().for_each(|group| {
+        for row in group * at_once..((group + 1) * at_once).min(rows) {
+            let bytes = source_row(window, source, row);
+            // SAFETY: by the contract; rows do not overlap, and each is written by one thread. The source is other memory,
+            // for it is borrowed.
+            unsafe {
+                let to = begin.0.as_ptr().add(row as usize * row_bytes);
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, row_bytes);
+            }
+        }
+    });
+}
+
+/// The bytes of a row of the window, of those of all its matrices, in the source.
+fn source_row<'a>(window: &Problem, source: &'a [u8], row: u64) -> &'a [u8] {
     let (width, layout) = (window.width().bytes(), window.source());
     let begin = layout.first + row / window.rows() * layout.stride + row % window.rows() * layout.ld;
     &source[begin as usize * width..][..window.cols() as usize * width]
@@ -58,10 +159,10 @@ mod tests {
             for window in whole.shares(most) {
                 let window = window.unwrap();
                 let packed = packed(&window).unwrap();
-                let rows = 0..window.rows() * window.batch();
-                let there: Vec<u8> =
-                    rows.flat_map(|row| source_row(&window, bytemuck::cast_slice(&from), row)).copied().collect();
-                let there: Vec<u16> = there.chunks_exact(2).map(|bytes| u16::from_ne_bytes([bytes[0], bytes[1]])).collect();
+                let mut there = vec![0u16; packed.elements() as usize];
+                let begin = NonNull::new(there.as_mut_ptr().cast()).unwrap();
+                // SAFETY: there is room for as many elements.
+                unsafe { pack(&window, bytemuck::cast_slice(&from), begin) };
                 let turned: Vec<u16> =
                     packed.sources_from(0).take(there.len()).map(|index| there[index.unwrap() as usize]).collect();
                 unpack(&window, bytemuck::cast_slice(&turned), bytemuck::cast_slice_mut(&mut to));

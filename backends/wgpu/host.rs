@@ -1,31 +1,18 @@
 //! Matrices in host memory, of any size, in windows through a device.
 
-use std::ptr::NonNull;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use rayon::prelude::*;
-
-use wgpu::{Buffer, BufferUsages, MapMode, WriteOnly};
+use wgpu::{Buffer, BufferUsages, MapMode};
 
 use super::gpu::{describe, scoped, wait};
 use super::transpose::WgpuTranspose;
 use crate::backend::BackendError;
-use crate::host::{packed, source_row, unpack};
+use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
 use crate::problem::{Problem, Side};
 use crate::transpose::{TransposeError, check_side};
 
-/// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
-const SLOTS: usize = 3;
-/// Buffers of a slot.
-const BUFFERS: u64 = 4;
-/// Bytes of a window, where there is memory for so many: enough that what a submission costs vanishes.
-const WINDOW_BYTES: u64 = 32 << 20;
-
-/// Bytes that a thread packs at a time.
-const PACKED_BYTES: usize = 1 << 20;
-
 /// Memory on the way of one window at a time.
-struct Slot<'a> {
+struct WgpuSlot<'a> {
     upload: Buffer,
     source: Buffer,
     destination: Buffer,
@@ -33,6 +20,7 @@ struct Slot<'a> {
     /// What is under way, and what tells that it has come back.
     window: Option<(Problem, Receiver<Result<(), wgpu::BufferAsyncError>>)>,
     through: &'a WgpuTranspose,
+    queue: &'a wgpu::Queue,
 }
 
 impl WgpuTranspose {
@@ -53,49 +41,22 @@ impl WgpuTranspose {
         source: &[u8],
         destination: &mut [u8],
         memory: u64,
-        mut progress: impl FnMut(u64, u64),
+        progress: impl FnMut(u64, u64),
     ) -> Result<(), TransposeError> {
         check_side(Side::Source, problem, 0, source.len() as u64)?;
         check_side(Side::Destination, problem, 0, destination.len() as u64)?;
         if problem.is_empty() {
             return Ok(());
         }
-        let bytes = self.window_bytes(memory)?;
-        let windows = problem.shares(bytes / problem.width().bytes() as u64);
-        let mut slots = (0..SLOTS).map(|_| Slot::new(self, bytes)).collect::<Result<Vec<_>, _>>()?;
-        let (mut done, all) = (0, problem.elements());
-        // After the last window each slot has another turn, which brings back what it has.
-        let turns = windows.map(Some).chain([const { None }; SLOTS]);
-        for (turn, window) in turns.enumerate() {
-            let slot = &mut slots[turn % SLOTS];
-            let back = slot.finish(destination)?;
-            if back > 0 {
-                done += back;
-                progress(done, all);
-            }
-            if let Some(window) = window {
-                slot.start(queue, window?, source)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Bytes of a window on either side.
-    fn window_bytes(&self, memory: u64) -> Result<u64, TransposeError> {
-        let limits = &self.limits;
-        let most = WINDOW_BYTES.min(limits.max_storage_buffer_binding_size).min(limits.max_buffer_size);
-        let bytes = most.min(memory / (SLOTS as u64 * BUFFERS)) / 16 * 16;
-        if bytes == 0 {
-            let least = SLOTS as u64 * BUFFERS * 16;
-            let reason = format!("{memory} B of memory are too few: {SLOTS} windows take at least {least} B");
-            return Err(BackendError::Unsupported(reason).into());
-        }
-        Ok(bytes)
+        let most = self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size);
+        let bytes = host::window_bytes(memory, most)?;
+        let mut slots = (0..SLOTS).map(|_| WgpuSlot::new(self, queue, bytes)).collect::<Result<Vec<_>, _>>()?;
+        host::through(&mut slots, problem, bytes, source, destination, progress)
     }
 }
 
-impl<'a> Slot<'a> {
-    fn new(through: &'a WgpuTranspose, bytes: u64) -> Result<Slot<'a>, TransposeError> {
+impl<'a> WgpuSlot<'a> {
+    fn new(through: &'a WgpuTranspose, queue: &'a wgpu::Queue, bytes: u64) -> Result<WgpuSlot<'a>, TransposeError> {
         let buffer = |usage| {
             let descriptor =
                 wgpu::BufferDescriptor { label: Some("cornerturn"), size: bytes, usage, mapped_at_creation: false };
@@ -107,25 +68,29 @@ impl<'a> Slot<'a> {
                 (_, Some(error)) => Err(BackendError::Call { call: "create_buffer", reason: describe(&error) }),
             }
         };
-        Ok(Slot {
+        Ok(WgpuSlot {
             upload: buffer(BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC)?,
             source: buffer(BufferUsages::STORAGE | BufferUsages::COPY_DST)?,
             destination: buffer(BufferUsages::STORAGE | BufferUsages::COPY_SRC)?,
             download: buffer(BufferUsages::MAP_READ | BufferUsages::COPY_DST)?,
             window: None,
             through,
+            queue,
         })
     }
+}
 
-    /// Sends a window on its way. The slot must have none.
-    fn start(&mut self, queue: &wgpu::Queue, window: Problem, source: &[u8]) -> Result<(), TransposeError> {
+impl Slot for WgpuSlot<'_> {
+    fn start(&mut self, window: Problem, source: &[u8]) -> Result<(), TransposeError> {
         let problem = packed(&window)?;
         let bytes = problem.source_bytes();
         let whole = bytes.next_multiple_of(16);
         let prepared = self.through.prepare(&problem, self.source.slice(..whole), self.destination.slice(..whole))?;
         map(&self.through.device, &self.upload, MapMode::Write, whole)?;
         let mut view = self.upload.slice(..whole).get_mapped_range_mut().map_err(lost)?;
-        pack(&window, source, view.slice(..bytes as usize));
+        assert!(view.len() as u64 >= bytes, "the view has what was mapped");
+        // SAFETY: the view has so many bytes, which only this may write while it is borrowed mutably.
+        unsafe { pack(&window, source, view.slice(..).as_raw_element_ptr()) };
         drop(view);
         self.upload.unmap();
         let device = &self.through.device;
@@ -134,7 +99,7 @@ impl<'a> Slot<'a> {
             encoder.copy_buffer_to_buffer(&self.upload, 0, &self.source, 0, whole);
             prepared.encode(&mut encoder);
             encoder.copy_buffer_to_buffer(&self.destination, 0, &self.download, 0, whole);
-            queue.submit([encoder.finish()]);
+            self.queue.submit([encoder.finish()]);
         });
         if let Some(error) = error {
             return Err(BackendError::Call { call: "submit", reason: describe(&error) }.into());
@@ -148,7 +113,6 @@ impl<'a> Slot<'a> {
         Ok(())
     }
 
-    /// Waits for the window under way, if there is one, puts it in place and returns its elements.
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError> {
         let Some((window, mapped)) = self.window.take() else { return Ok(0) };
         arrived(&self.through.device, &mapped)?;
@@ -159,33 +123,6 @@ impl<'a> Slot<'a> {
         self.download.unmap();
         Ok(window.elements())
     }
-}
-
-/// The beginning of memory that may be written and not read.
-struct Begin(NonNull<u8>);
-
-// SAFETY: it is an address; whoever writes there sees to it that nobody else does.
-unsafe impl Sync for Begin {}
-
-/// Packs the rows of a window, with as many threads as the host has.
-fn pack(window: &Problem, source: &[u8], mut into: WriteOnly<'_, [u8]>) {
-    let row_bytes = window.cols() as usize * window.width().bytes();
-    let rows = window.rows() * window.batch();
-    assert!(into.len() as u64 == rows * row_bytes as u64, "the window has as many bytes as the view");
-    let begin = &Begin(into.as_raw_element_ptr());
-    let at_once = (PACKED_BYTES / row_bytes).max(1) as u64;
-    (0..rows.div_ceil(at_once)).into_par_iter().for_each(|group| {
-        for row in group * at_once..((group + 1) * at_once).min(rows) {
-            let bytes = source_row(window, source, row);
-            // SAFETY: the row lies in the view, as was just checked, which lives until this returns; rows do not overlap,
-            // and each is written by one thread and read by none. The source is other memory, for the view is borrowed
-            // mutably.
-            unsafe {
-                let to = begin.0.as_ptr().add(row as usize * row_bytes);
-                std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, row_bytes);
-            }
-        }
-    });
 }
 
 /// Maps the first bytes of a buffer, and waits for that.
