@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let image = gpu.buffer(bytemuck::cast_slice(&images), BufferUsages::STORAGE | BufferUsages::COPY_SRC);
     let turned = gpu.buffer(bytemuck::cast_slice(&images), BufferUsages::STORAGE);
 
-    let transpose = WgpuTranspose::new(&gpu.device);
+    let transpose = WgpuTranspose::new(&gpu.device)?;
     let there = Problem::new(ROWS as u64, COLS as u64, IMAGES as u64, Element::C64)?;
     let back = Problem::new(COLS as u64, ROWS as u64, IMAGES as u64, Element::C64)?;
     let turn_there = transpose.prepare(&there, image.slice(..), turned.slice(..))?;

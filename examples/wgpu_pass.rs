@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let double = gpu.pipeline(DOUBLE);
     let group = gpu.group(&double, &[&source]);
     let problem = Problem::new(ROWS as u64, COLS as u64, 1, Element::F32)?;
-    let transpose = WgpuTranspose::new(&gpu.device);
+    let transpose = WgpuTranspose::new(&gpu.device)?;
     let prepared = transpose.prepare(&problem, source.slice(..), destination.slice(..))?;
 
     let mut encoder = gpu.device.create_command_encoder(&Default::default());

@@ -60,11 +60,13 @@ pub enum TransposeError {
         /// The same of the destination's.
         to: Range<u64>,
     },
-    /// The stream belongs to another context than the transpose.
-    #[error("the stream is of another context, on device {stream}, than the transpose, on device {transpose}")]
+    /// Something belongs to another context than the transpose.
+    #[error("the {what} is of another context, on device {other}, than the transpose, on device {transpose}")]
     Context {
-        /// The stream's device.
-        stream: usize,
+        /// The stream, the source or the destination.
+        what: &'static str,
+        /// Its device.
+        other: usize,
         /// The transpose's.
         transpose: usize,
     },

@@ -131,7 +131,7 @@ fn default_limits(of_adapter: Limits) -> Limits {
 #[test]
 fn buffers_may_begin_and_end_anywhere_and_nothing_else_is_touched() {
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         for width in Width::ALL {
             let element = width.bytes() as u64;
             for (rows, cols, batch) in SHAPES {
@@ -155,7 +155,7 @@ fn buffers_may_begin_and_end_anywhere_and_nothing_else_is_touched() {
 #[test]
 fn the_fast_kernels_run_where_buffers_have_whole_vectors() {
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         let problem = packed(301, 303, 1, Width::W4);
         assert_eq!(gpu.check(&transpose, &problem, [0, 0], 12), [Variant::Compact]);
         assert_eq!(gpu.check(&transpose, &problem, [0, 0], 0), [Variant::Swizzled]);
@@ -171,7 +171,7 @@ fn what_no_binding_holds_goes_in_windows() {
         ..default_limits(of_adapter)
     };
     for gpu in gpus(small) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         for width in Width::ALL {
             let element = width.bytes() as u64;
             // As much as is sure to fit one binding, wherever it begins, and one row more.
@@ -192,7 +192,7 @@ fn what_no_binding_holds_goes_in_windows() {
 #[test]
 fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         for width in Width::ALL {
             let element = width.bytes() as u64;
             let vector = 16 / element;
@@ -242,7 +242,7 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
 #[test]
 fn matrices_of_the_host_go_through_in_windows() {
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         for width in Width::ALL {
             for (rows, cols, batch) in [(1, 1, 1), (700, 900, 1), (3, 5000, 2), (5000, 3, 2), (90, 80, 9)] {
                 for gaps in [[[0, 0, 0], [0, 0, 0]], [[5, 3, 7], [1, 9, 2]]] {
@@ -300,7 +300,8 @@ fn what_is_larger_than_vulkans_largest_binding() {
             gpu.queue.submit([]);
             gpu.device.poll(wgpu::PollType::wait_indefinitely()).expect("the device is done");
         }
-        let prepared = WgpuTranspose::new(&gpu.device).prepare(&problem, from.slice(..), to.slice(..)).unwrap();
+        let prepared =
+            WgpuTranspose::new(&gpu.device).unwrap().prepare(&problem, from.slice(..), to.slice(..)).unwrap();
         assert!(prepared.variants().count() > 1);
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         prepared.encode(&mut encoder);
@@ -325,7 +326,7 @@ fn it_is_a_step_of_a_pass_and_can_be_encoded_again() {
         @compute @workgroup_size(64)
         fn main(@builtin(global_invocation_id) id: vec3<u32>) { if id.x < arrayLength(&numbers) { numbers[id.x] *= 2u; } }";
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         let (rows, cols) = (61, 47);
         let numbers: Vec<u32> = (0..rows * cols).collect();
         let padded = (4 * numbers.len()).next_multiple_of(16);
@@ -383,7 +384,7 @@ fn threads_share_it() {
     shared::<WgpuTranspose>();
     shared::<cornerturn::WgpuPrepared>();
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         std::thread::scope(|scope| {
             for width in Width::ALL {
                 let (gpu, transpose) = (&gpu, &transpose);
@@ -396,7 +397,7 @@ fn threads_share_it() {
 #[test]
 fn what_does_not_fit_is_refused_with_the_numbers() {
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         let refused = |problem: &Problem, source: wgpu::BufferSlice, destination: wgpu::BufferSlice| {
             transpose.prepare(problem, source, destination).err().expect("it is refused")
         };
@@ -423,12 +424,75 @@ fn what_does_not_fit_is_refused_with_the_numbers() {
     }
 }
 
+/// A source that begins within a vector takes one vector more of a kernel's memory than another.
+#[test]
+fn short_sides_of_every_length_begin_anywhere() {
+    for gpu in gpus(default_limits) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        for width in Width::ALL {
+            let element = width.bytes() as u64;
+            for short in 1..=127 {
+                // More than a workgroup takes, at the least.
+                let long = 1100.min(400_000 / short / element);
+                let before = [element * (1 + short % 3), 0];
+                gpu.check(&transpose, &packed(long, short, 1, width), before, 16);
+                gpu.check(&transpose, &packed(short, long, 1, width), [before[1], before[0]], 16);
+            }
+        }
+    }
+}
+
+#[test]
+fn limits_that_are_too_low_are_told_with_their_numbers() {
+    let few = |of_adapter| Limits { max_storage_buffers_per_shader_stage: 1, ..default_limits(of_adapter) };
+    for gpu in gpus(few) {
+        let error = WgpuTranspose::new(&gpu.device).err().expect("it is refused");
+        assert_eq!(error.to_string(), "needs storage buffers a shader stage: 2; the most is 1");
+    }
+    let none = |of_adapter| Limits { max_compute_workgroups_per_dimension: 0, ..default_limits(of_adapter) };
+    for gpu in gpus(none) {
+        let (source, destination) = (gpu.buffer(&[0; 64]), gpu.buffer(&[0; 64]));
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        let error =
+            transpose.prepare(&packed(4, 4, 1, Width::W4), source.slice(..), destination.slice(..)).err().unwrap();
+        assert_eq!(error.to_string(), "needs 1 workgroups, more than 0 × 0 can number");
+    }
+    // No multiple of 16, and a buffer of no whole vectors that is as large as buffers may be.
+    let odd = |of_adapter| Limits {
+        min_storage_buffer_offset_alignment: 40,
+        max_buffer_size: 4804,
+        ..default_limits(of_adapter)
+    };
+    for gpu in gpus(odd) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        gpu.check(&transpose, &packed(5, 7, 1, Width::W16), [48, 48], 0);
+        gpu.check(&transpose, &packed(1201, 1, 1, Width::W4), [0, 0], 0);
+    }
+}
+
+#[test]
+fn what_is_lost_or_destroyed_is_an_error() {
+    for gpu in gpus(default_limits) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        let (source, destination) = (gpu.buffer(&[0; 64]), gpu.buffer(&[0; 64]));
+        let problem = packed(4, 4, 1, Width::W4);
+        destination.destroy();
+        let error = transpose.prepare(&problem, source.slice(..), destination.slice(..)).err().expect("an error");
+        assert!(error.to_string().starts_with("create_bind_group failed: "), "{error}");
+        gpu.device.destroy();
+        let other = transpose.prepare(&problem, source.slice(..), source.slice(..));
+        assert_eq!(other.err(), Some(TransposeError::SameBuffer));
+        let error = WgpuTranspose::new(&gpu.device).err();
+        assert!(error.is_some() || transpose.prepare_in_place(&problem, source.slice(..)).is_err());
+    }
+}
+
 /// Not a benchmark: a guard against what costs much, such as a compilation or an allocation for each encode.
 #[test]
 fn encoding_is_cheap() {
     const TIMES: u32 = 2000;
     for gpu in gpus(default_limits) {
-        let transpose = WgpuTranspose::new(&gpu.device);
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
         let (source, destination) = (gpu.buffer(&[0; 4096]), gpu.buffer(&[0; 4096]));
         let prepared =
             transpose.prepare(&packed(32, 32, 1, Width::W4), source.slice(..), destination.slice(..)).unwrap();

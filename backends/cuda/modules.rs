@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use cudarc::driver::result;
 use cudarc::driver::sys::{self, CUjit_option};
+use cudarc::driver::{CudaContext, result};
 
 use super::error;
 use crate::backend::BackendError;
@@ -26,11 +26,28 @@ struct Module {
 // SAFETY: handles of the driver may be used from any thread.
 unsafe impl Send for Module {}
 
-/// The modules of a context, loaded when a kernel is first needed. Whoever owns them unloads them.
+/// The modules of a context, loaded when a kernel is first needed.
 #[derive(Default)]
 pub(super) struct Modules(Mutex<HashMap<(Variant, Width), Module>>);
 
+/// The modules of contexts of the caller's. They are gone when their context is, and not before: a graph that outlives
+/// whatever loaded them may still launch their kernels.
+static OF_CONTEXTS: Mutex<Vec<(Weak<CudaContext>, Arc<Modules>)>> = Mutex::new(Vec::new());
+
 impl Modules {
+    /// Those of a context of the caller's, which are never unloaded.
+    pub(super) fn of(context: &Arc<CudaContext>) -> Arc<Modules> {
+        let mut contexts = OF_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        contexts.retain(|(known, _)| known.strong_count() > 0);
+        let known = contexts.iter().find(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(context)));
+        if let Some((_, modules)) = known {
+            return modules.clone();
+        }
+        let modules = Arc::new(Modules::default());
+        contexts.push((Arc::downgrade(context), modules.clone()));
+        modules
+    }
+
     /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The context must be
     /// current.
     pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {

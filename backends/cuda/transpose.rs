@@ -21,10 +21,12 @@ use crate::variant::{Moves, Presence, Variant};
 /// Transposes in a CUDA context, on the caller's streams and with the caller's memory.
 ///
 /// Kernels are compiled for the device when they are first needed, which takes the driver some milliseconds each, and are
-/// kept until this is dropped; [`load`](Self::load) compiles them ahead. Apart from that, nothing is allocated, copied or
-/// waited for, so that launches can be captured into a graph. Keep it until the last replay of such a graph is over.
+/// kept as long as the context is there, for graphs may launch them later; [`load`](Self::load) compiles them ahead. Apart
+/// from that, nothing is allocated, copied or waited for, so that launches can be captured into a graph. cudarc's event
+/// tracking, where a context has it, makes a stream wait for a view's earlier work, which a capture does not allow: turn it
+/// off, with `CudaContext::disable_event_tracking`, before making the memory that is to be captured.
 ///
-/// It can be shared by threads.
+/// It can be shared by threads. Those of one context share their kernels.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,7 +53,7 @@ use crate::variant::{Moves, Presence, Variant};
 pub struct CudaTranspose {
     context: Arc<CudaContext>,
     limits: Limits,
-    modules: Modules,
+    modules: Arc<Modules>,
 }
 
 impl CudaTranspose {
@@ -67,7 +69,7 @@ impl CudaTranspose {
             reason: error::name(error.0),
         };
         let limits = Limits::of(context.cu_device()).map_err(refused)?;
-        Ok(CudaTranspose { context: context.clone(), limits, modules: Modules::default() })
+        Ok(CudaTranspose { context: context.clone(), limits, modules: Modules::of(context) })
     }
 
     /// Compiles every kernel that may run for elements of this width, so that no later call has to: a stream that is
@@ -93,8 +95,9 @@ impl CudaTranspose {
     /// destination has in gaps stays as it is.
     ///
     /// # Errors
-    /// [`TransposeError`] if a view does not fit or is not aligned to an element, the views overlap, the stream is of
-    /// another context, the device cannot run the problem, or the driver refuses the launch; nothing is enqueued then.
+    /// [`TransposeError`] if a view does not fit or is not aligned to an element, the views overlap, the stream or a view is
+    /// of another context, the device cannot run the problem, or the driver refuses the launch; no transpose is enqueued
+    /// then.
     pub fn enqueue<T>(
         &self,
         stream: &CudaStream,
@@ -103,7 +106,12 @@ impl CudaTranspose {
         destination: &mut impl DevicePtrMut<T>,
     ) -> Result<Variant, TransposeError> {
         self.check_call::<T>(stream, problem)?;
+        self.check_context("source", source.stream().context())?;
+        self.check_context("destination", destination.stream().context())?;
         let [has, room] = [source.len(), destination.len()].map(|elements| (elements * size_of::<T>()) as u64);
+        // What needs no address comes first: a stream that is given one may wait for the view's earlier work.
+        check_side(Side::Source, problem, 0, has)?;
+        check_side(Side::Destination, problem, 0, room)?;
         // The guards tell the stream's events, where there are any, when the work is enqueued.
         let (from, _read) = source.device_ptr(stream);
         let (to, _written) = destination.device_ptr_mut(stream);
@@ -137,7 +145,9 @@ impl CudaTranspose {
     ) -> Result<Variant, TransposeError> {
         self.check_call::<T>(stream, problem)?;
         check_in_place(problem, Language::Cuda)?;
+        self.check_context("destination", matrices.stream().context())?;
         let has = (matrices.len() * size_of::<T>()) as u64;
+        check_side(Side::Destination, problem, 0, has)?;
         let (at, _written) = matrices.device_ptr_mut(stream);
         check_side(Side::Destination, problem, at, has)?;
         let placed = Placed::new(problem, at, at)?;
@@ -152,11 +162,12 @@ impl CudaTranspose {
         if expected != got {
             return Err(TransposeError::Width { expected, got });
         }
-        if stream.context() != &self.context {
-            let (stream, transpose) = (stream.context().ordinal(), self.context.ordinal());
-            return Err(TransposeError::Context { stream, transpose });
-        }
-        Ok(())
+        self.check_context("stream", stream.context())
+    }
+
+    fn check_context(&self, what: &'static str, context: &Arc<CudaContext>) -> Result<(), TransposeError> {
+        let (other, transpose) = (context.ordinal(), self.context.ordinal());
+        if *context == self.context { Ok(()) } else { Err(TransposeError::Context { what, other, transpose }) }
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
@@ -177,7 +188,7 @@ impl CudaTranspose {
         }
         self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
         let kernel = Kernel::new(&self.modules, &placed.problem, variant)?;
-        // SAFETY: by the contract; the modules live as long as this, which waits before it unloads them.
+        // SAFETY: by the contract; modules of a context of the caller's are never unloaded.
         unsafe { kernel.enqueue(stream.cu_stream(), placed.source, placed.destination) }?;
         Ok(variant)
     }
@@ -203,15 +214,5 @@ impl Placed {
             source: from - src_first * width,
             destination: to - dst_first * width,
         })
-    }
-}
-
-impl Drop for CudaTranspose {
-    fn drop(&mut self) {
-        // Launches may still be on their way. There is nothing to do about an error.
-        if self.context.synchronize().is_ok() {
-            // SAFETY: the context is current, and it has no work left.
-            unsafe { self.modules.unload() };
-        }
     }
 }

@@ -57,7 +57,7 @@ impl Gpu {
         let (uncaptured, lost) = (Arc::clone(&fault), Arc::clone(&fault));
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| record(&uncaptured, describe(&error))));
         device.set_device_lost_callback(move |reason, text| record(&lost, format!("{text} ({reason:?})")));
-        let pipelines = Pipelines::new(&device);
+        let pipelines = Pipelines::new(&device)?;
         let gpu = Gpu { device, queue, pipelines, fault, turn: Mutex::new(()) };
         gpu.alive()?;
         Ok(gpu)
@@ -73,19 +73,10 @@ impl Gpu {
 
     /// Calls wgpu and returns what it reports meanwhile as an error; `requested` is the memory asked for.
     pub(super) fn call<T>(&self, call: &'static str, requested: u64, f: impl FnOnce() -> T) -> Result<T, BackendError> {
-        match self.scoped(f)? {
-            (value, None) => Ok(value),
-            (_, Some(wgpu::Error::OutOfMemory { .. })) => Err(BackendError::OutOfMemory { requested, available: None }),
-            (_, Some(error)) => Err(BackendError::Call { call, reason: describe(&error) }),
-        }
-    }
-
-    /// Calls wgpu and returns the first error that it reports meanwhile.
-    pub(super) fn scoped<T>(&self, f: impl FnOnce() -> T) -> Result<(T, Option<wgpu::Error>), BackendError> {
         self.alive()?;
-        let found = scoped(&self.device, f);
+        let value = called(&self.device, call, requested, f);
         self.alive()?;
-        Ok(found)
+        value
     }
 
     pub(super) fn alive(&self) -> Result<(), BackendError> {
@@ -143,6 +134,20 @@ impl Gpu {
         drop(view);
         buffer.unmap();
         Ok(())
+    }
+}
+
+/// Calls wgpu and returns what it reports meanwhile as an error; `requested` is the memory asked for.
+pub(super) fn called<T>(
+    device: &wgpu::Device,
+    call: &'static str,
+    requested: u64,
+    f: impl FnOnce() -> T,
+) -> Result<T, BackendError> {
+    match scoped(device, f) {
+        (value, None) => Ok(value),
+        (_, Some(wgpu::Error::OutOfMemory { .. })) => Err(BackendError::OutOfMemory { requested, available: None }),
+        (_, Some(error)) => Err(BackendError::Call { call, reason: describe(&error) }),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use wgpu::{Buffer, BufferUsages, MapMode};
 
-use super::gpu::{describe, scoped, wait};
+use super::gpu::{called, wait};
 use super::transpose::WgpuTranspose;
 use crate::backend::BackendError;
 use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
@@ -60,13 +60,7 @@ impl<'a> WgpuSlot<'a> {
         let buffer = |usage| {
             let descriptor =
                 wgpu::BufferDescriptor { label: Some("cornerturn"), size: bytes, usage, mapped_at_creation: false };
-            match scoped(&through.device, || through.device.create_buffer(&descriptor)) {
-                (buffer, None) => Ok(buffer),
-                (_, Some(wgpu::Error::OutOfMemory { .. })) => {
-                    Err(BackendError::OutOfMemory { requested: bytes, available: None })
-                }
-                (_, Some(error)) => Err(BackendError::Call { call: "create_buffer", reason: describe(&error) }),
-            }
+            called(&through.device, "create_buffer", bytes, || through.device.create_buffer(&descriptor))
         };
         Ok(WgpuSlot {
             upload: buffer(BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC)?,
@@ -94,16 +88,13 @@ impl Slot for WgpuSlot<'_> {
         drop(view);
         self.upload.unmap();
         let device = &self.through.device;
-        let (_, error) = scoped(device, || {
+        called(device, "submit", 0, || {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.copy_buffer_to_buffer(&self.upload, 0, &self.source, 0, whole);
             prepared.encode(&mut encoder);
             encoder.copy_buffer_to_buffer(&self.destination, 0, &self.download, 0, whole);
             self.queue.submit([encoder.finish()]);
-        });
-        if let Some(error) = error {
-            return Err(BackendError::Call { call: "submit", reason: describe(&error) }.into());
-        }
+        })?;
         let (sender, receiver) = channel();
         self.download.slice(..whole).map_async(MapMode::Read, move |result| {
             // Nobody listens any more where something else failed.

@@ -126,6 +126,16 @@ pub(super) fn no_buffers(limits: &Limits, downlevel: DownlevelFlags, problem: &P
     beyond("a buffer of", larger_bytes(problem), limits.max_buffer_size, "B")
 }
 
+/// Why a device cannot bind what every kernel takes: two storage buffers and the parameters, of so many bytes.
+pub(super) fn no_bindings(limits: &Limits, params_bytes: u64) -> Option<String> {
+    let needed = |what, needed, most: u32| beyond(what, needed, most.into(), "");
+    needed("storage buffers a shader stage:", 2, limits.max_storage_buffers_per_shader_stage)
+        .or_else(|| needed("uniform buffers a shader stage:", 1, limits.max_uniform_buffers_per_shader_stage))
+        .or_else(|| needed("bind groups:", 1, limits.max_bind_groups))
+        .or_else(|| needed("bindings a bind group:", 3, limits.max_bindings_per_bind_group))
+        .or_else(|| beyond("a uniform binding of", params_bytes, limits.max_uniform_buffer_binding_size, "B"))
+}
+
 /// Bytes of the larger one of the buffers.
 fn larger_bytes(problem: &Problem) -> u64 {
     buffer_bytes(problem.source_bytes().max(problem.destination_bytes()))
@@ -152,7 +162,8 @@ fn beyond(what: &str, needed: u64, most: u64, unit: &str) -> Option<String> {
 /// `None` if a dimension would have more than `most`, or the numbers would not fit 32 bits.
 pub(super) fn fold(grid: Grid, most: u32) -> Option<[u32; 2]> {
     let blocks = grid.blocks();
-    let y = blocks.div_ceil(most.into()).max(1);
+    // A device may allow none at all.
+    let y = if most == 0 { return None } else { blocks.div_ceil(most.into()).max(1) };
     let x = blocks.div_ceil(y);
     let fits = y <= most.into() && x * y <= u32::MAX.into();
     Some([u32::try_from(x).ok()?, u32::try_from(y).ok()?]).filter(|_| fits)
@@ -245,6 +256,7 @@ mod tests {
     #[test]
     fn folding_covers_every_block_with_little_left_over() {
         let grid = |blocks| Grid { across: blocks, down: 1, batch: 1, order: Order::Across, lines: 0, segments: 0 };
+        assert_eq!(fold(grid(1), 0), None);
         assert_eq!(fold(grid(1), 65_535), Some([1, 1]));
         assert_eq!(fold(grid(65_535), 65_535), Some([65_535, 1]));
         assert_eq!(fold(grid(65_536), 65_535), Some([32_768, 2]));

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindingType, BufferBindingType, ShaderStages};
 
-use super::gpu::{describe, lock, scoped};
+use super::gpu::{called, describe, lock, scoped};
 use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
@@ -89,7 +89,7 @@ pub(super) struct Pipelines {
 }
 
 impl Pipelines {
-    pub(super) fn new(device: &wgpu::Device) -> Pipelines {
+    pub(super) fn new(device: &wgpu::Device) -> Result<Pipelines, BackendError> {
         let storage = |read_only| BufferBindingType::Storage { read_only };
         let entry = |(binding, ty)| wgpu::BindGroupLayoutEntry {
             binding,
@@ -97,16 +97,19 @@ impl Pipelines {
             ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
             count: None,
         };
-        let group_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries: &[(0, storage(true)), (1, storage(false)), (2, BufferBindingType::Uniform)].map(entry),
-        });
-        let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&group_layout)],
-            ..Default::default()
-        });
-        Pipelines { device: device.clone(), group_layout, layout, compiled: Mutex::default() }
+        let (group_layout, layout) = called(device, "create_pipeline_layout", 0, || {
+            let group_layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries: &[(0, storage(true)), (1, storage(false)), (2, BufferBindingType::Uniform)].map(entry),
+            });
+            let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&group_layout)],
+                ..Default::default()
+            });
+            (group_layout, layout)
+        })?;
+        Ok(Pipelines { device: device.clone(), group_layout, layout, compiled: Mutex::default() })
     }
 
     /// The compiled kernel, from the cache where it is there already.
@@ -160,14 +163,16 @@ impl Pipelines {
     }
 
     /// Binds source, destination and parameters.
-    pub(super) fn bind(&self, buffers: [wgpu::BufferBinding; 3]) -> wgpu::BindGroup {
+    pub(super) fn bind(&self, buffers: [wgpu::BufferBinding; 3]) -> Result<wgpu::BindGroup, BackendError> {
         let [source, destination, params] = buffers;
         let entry =
             |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
-        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &self.group_layout,
-            entries: &[(0, source), (1, destination), (2, params)].map(entry),
+        called(&self.device, "create_bind_group", 0, || {
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: None,
+                layout: &self.group_layout,
+                entries: &[(0, source), (1, destination), (2, params)].map(entry),
+            })
         })
     }
 }

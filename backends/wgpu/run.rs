@@ -180,7 +180,7 @@ fn kernel(
     let pipeline = gpu.pipelines.get(key)?;
     let groups = sets.iter().map(|set| {
         let buffers = [&set.source, &set.destination, &params].map(wgpu::Buffer::as_entire_buffer_binding);
-        gpu.call("create_bind_group", 0, || gpu.pipelines.bind(buffers))
+        gpu.pipelines.bind(buffers)
     });
     let groups = groups.collect::<Result<_, _>>()?;
     let first = variant.is_in_place().then(|| (sets.to_vec(), buffer_bytes(problem.copied_bytes())));

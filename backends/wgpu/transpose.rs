@@ -1,8 +1,8 @@
 //! Transposes in the caller's own wgpu passes.
 
-use wgpu::util::{BufferInitDescriptor, DeviceExt};
 use wgpu::{BufferSlice, BufferUsages, DownlevelFlags};
 
+use super::gpu::called;
 use super::limits::{self, MAX_ELEMENTS, VECTOR_BYTES, buffer_bytes, fold};
 use super::pipeline::{Key, Params, Pipelines};
 use crate::backend::{BackendError, RunOptions, Support};
@@ -15,8 +15,8 @@ use crate::variant::Variant;
 
 /// Transposes on a wgpu device, in the caller's passes and with the caller's buffers.
 ///
-/// It works within the limits of the device, WebGPU's defaults as well as raised ones: what is too large for a binding or
-/// a dispatch goes in several dispatches. Kernels are compiled when a problem first needs them and are kept; they are
+/// It works within the limits of the device, WebGPU's defaults as well as raised ones: what is too large for a binding goes
+/// in several dispatches. Kernels are compiled when a problem first needs them and are kept; they are
 /// compiled with bounds checks, which cost them nothing that can be measured.
 ///
 /// It can be shared by threads.
@@ -34,7 +34,7 @@ use crate::variant::Variant;
 /// # let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
 /// # let buffer = || device.create_buffer(&wgpu::BufferDescriptor { label: None, size: 4 * 480 * 640, usage, mapped_at_creation: false });
 /// # let (source, destination) = (buffer(), buffer());
-/// let transpose = WgpuTranspose::new(&device);
+/// let transpose = WgpuTranspose::new(&device)?;
 /// let problem = Problem::new(480, 640, 1, Element::F32)?; // rows, columns, matrices
 /// let prepared = transpose.prepare(&problem, source.slice(..), destination.slice(..))?;
 ///
@@ -81,27 +81,38 @@ struct Bound {
 
 impl WgpuTranspose {
     /// Transposes on `device`, compiled with bounds checks. Nothing is compiled yet.
-    pub fn new(device: &wgpu::Device) -> WgpuTranspose {
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] if the device's limits do not allow the bindings that every kernel takes, and others if
+    /// it fails.
+    pub fn new(device: &wgpu::Device) -> Result<WgpuTranspose, BackendError> {
         WgpuTranspose::with_options(device, RunOptions::default())
     }
 
     /// The same with other options.
-    pub fn with_options(device: &wgpu::Device, options: RunOptions) -> WgpuTranspose {
-        WgpuTranspose {
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_options(device: &wgpu::Device, options: RunOptions) -> Result<WgpuTranspose, BackendError> {
+        let limits = device.limits();
+        if let Some(reason) = limits::no_bindings(&limits, size_of::<Params>() as u64) {
+            return Err(BackendError::Unsupported(reason));
+        }
+        Ok(WgpuTranspose {
             device: device.clone(),
-            limits: device.limits(),
+            limits,
             api: api_of(device.adapter_info().backend),
             options,
-            pipelines: Pipelines::new(device),
-        }
+            pipelines: Pipelines::new(device)?,
+        })
     }
 
     /// Makes ready to transpose `problem` from `source` to `destination`: compiles what is not yet compiled, and binds
     /// the buffers. The queue is not touched.
     ///
     /// A slice begins where the problem's side does, at a multiple of an element's bytes, and has at least
-    /// [`Problem::source_bytes`] or [`Problem::destination_bytes`]. What the destination has in gaps, before and behind
-    /// stays as it is. The fast kernels move 16 bytes at a time: where a buffer, counted from its beginning, ends
+    /// [`Problem::source_bytes`] or [`Problem::destination_bytes`]; the buffer has all of the last one's word of 4 bytes.
+    /// What the destination has in gaps, before and behind stays as it is. The fast kernels move 16 bytes at a time: where a buffer, counted from its beginning, ends
     /// within 16 bytes, a slower one runs, so give buffers of multiples of 16.
     ///
     /// # Errors
@@ -154,12 +165,14 @@ impl WgpuTranspose {
         let fast = self.support(Variant::Inplace, &problem, bound.whole) == Support::Supported;
         let variant = if fast { Variant::Inplace } else { Variant::Swap };
         // What the kernels' layout has as a source, and they do not read.
-        let nothing = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("cornerturn"),
-            size: VECTOR_BYTES,
-            usage: BufferUsages::STORAGE,
-            mapped_at_creation: false,
-        });
+        let nothing = called(&self.device, "create_buffer", VECTOR_BYTES, || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("cornerturn"),
+                size: VECTOR_BYTES,
+                usage: BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
+        })?;
         let sides = [nothing.as_entire_buffer_binding(), bound.binding(buffer)];
         Ok(WgpuPrepared { dispatches: vec![self.bind(variant, &problem, bound.whole, sides)?] })
     }
@@ -183,9 +196,18 @@ impl WgpuTranspose {
     /// Elements over which one dispatch may reach, wherever they begin in a buffer.
     fn longest(&self, width: u64) -> u64 {
         let limits = &self.limits;
-        let lost = u64::from(limits.min_storage_buffer_offset_alignment) + VECTOR_BYTES;
+        let lost = self.alignment() + VECTOR_BYTES;
         let bytes = limits.max_storage_buffer_binding_size.saturating_sub(lost);
-        (bytes / width).min(MAX_ELEMENTS - lost).max(1)
+        (bytes / width).min(MAX_ELEMENTS.saturating_sub(lost)).max(1)
+    }
+
+    /// What a binding begins with a multiple of: as the device asks, and with a vector. Where the one is no multiple of the
+    /// other, as no GPU's is, their product will do.
+    fn alignment(&self) -> u64 {
+        match u64::from(self.limits.min_storage_buffer_offset_alignment.max(1)) {
+            asked if asked.is_multiple_of(VECTOR_BYTES) => asked,
+            asked => asked * VECTOR_BYTES,
+        }
     }
 
     /// One dispatch, for a window with its place in the buffers.
@@ -215,7 +237,13 @@ impl WgpuTranspose {
         [source, destination]: [wgpu::BufferBinding; 2],
     ) -> Result<Dispatch, TransposeError> {
         if let Support::Unsupported(reason) = self.support(variant, problem, whole) {
-            return Err(BackendError::Unsupported(reason).into());
+            // Of the variants that may run for `auto`, this one asks for the least.
+            let least = if variant.is_in_place() { variant } else { Variant::Naive };
+            return Err(match self.support(least, problem, whole) {
+                Support::Unsupported(reason) => BackendError::Unsupported(reason),
+                Support::Supported => BackendError::Unsupported(reason),
+            }
+            .into());
         }
         let beyond = || BackendError::Unsupported(format!("{problem} is beyond 32-bit numbers"));
         let spec = variant.spec();
@@ -224,18 +252,36 @@ impl WgpuTranspose {
         let params = Params::new(problem, spec.moves, grid).ok_or_else(beyond)?;
         let key = Key { variant, width: problem.width(), bounds_checks: self.options.bounds_checks };
         let pipeline = self.pipelines.get(key)?;
-        let params = self.device.create_buffer_init(&BufferInitDescriptor {
-            label: Some("cornerturn"),
-            contents: bytemuck::bytes_of(&params),
-            usage: BufferUsages::UNIFORM,
-        });
-        let group = self.pipelines.bind([source, destination, params.as_entire_buffer_binding()]);
+        let params = self.parameters(&params)?;
+        let group = self.pipelines.bind([source, destination, params.as_entire_buffer_binding()])?;
         Ok(Dispatch { variant, pipeline, group, workgroups })
+    }
+
+    /// A buffer of its own for the parameters of a dispatch.
+    fn parameters(&self, params: &Params) -> Result<wgpu::Buffer, BackendError> {
+        let size = size_of::<Params>() as u64;
+        let buffer = called(&self.device, "create_buffer", size, || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("cornerturn"),
+                size,
+                usage: BufferUsages::UNIFORM,
+                mapped_at_creation: true,
+            })
+        })?;
+        // A device that is lost makes buffers, and maps none.
+        let mut view = buffer
+            .slice(..)
+            .get_mapped_range_mut()
+            .map_err(|error| BackendError::Lost { reason: error.to_string() })?;
+        view.copy_from_slice(bytemuck::bytes_of(params));
+        drop(view);
+        buffer.unmap();
+        Ok(buffer)
     }
 
     /// What to bind of a buffer for elements from byte `first` to before byte `end`.
     fn bound(&self, buffer: &wgpu::Buffer, first: u64, end: u64, width: u64) -> Bound {
-        let alignment = u64::from(self.limits.min_storage_buffer_offset_alignment.max(VECTOR_BYTES as u32));
+        let alignment = self.alignment();
         let offset = first / alignment * alignment;
         let vectors = buffer_bytes(end - offset);
         // A binding has whole words.
@@ -249,13 +295,18 @@ impl WgpuTranspose {
             return Support::Unsupported(format!("{variant} is no kernel"));
         };
         if kernel.takes_vectors() && !whole {
-            return Support::Unsupported("a buffer ends within 16 bytes".into());
+            return Support::Unsupported(format!(
+                "{variant} takes vectors of 16 bytes, within one of which a buffer ends"
+            ));
         }
         // It would write the rest of the last vector, which may be somebody else's.
         if variant == Variant::Copy && !problem.copied_bytes().is_multiple_of(VECTOR_BYTES) {
-            return Support::Unsupported("it moves whole vectors".into());
+            let bytes = problem.copied_bytes();
+            return Support::Unsupported(format!("{variant} moves vectors of 16 bytes, not {bytes} bytes"));
         }
-        limits::support(self.api, &self.limits, DownlevelFlags::all(), variant, problem)
+        // The buffers are there already.
+        let limits = wgpu::Limits { max_buffer_size: u64::MAX, ..self.limits.clone() };
+        limits::support(self.api, &limits, DownlevelFlags::all(), variant, problem)
     }
 }
 

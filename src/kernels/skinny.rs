@@ -128,7 +128,7 @@ impl Skinny {
         let vectors = u64::from(geometry.tile_cols) / self.vector;
         let short = self.short.max(1);
         // Where matrices begin within a vector, a block has one more.
-        let more = u64::from(!self.rows.stride.is_multiple_of(self.vector));
+        let more = u64::from(!self.is_contiguous_aligned());
         // A gap of a word after each segment.
         let room = (u64::from(geometry.shared_bytes()) / 4 - 4 * more) / (4 * short + 1);
         // An invocation takes as many lines at once as elements are in a word.

@@ -12,7 +12,7 @@ impl Problem {
     ///
     /// # Errors
     /// None for a part that lies in the whole.
-    pub fn part(&self, [matrix, row, col]: [u64; 3], [batch, rows, cols]: [u64; 3]) -> Result<Problem, LayoutError> {
+    fn part(&self, [matrix, row, col]: [u64; 3], [batch, rows, cols]: [u64; 3]) -> Result<Problem, LayoutError> {
         let (from, to) = (self.source, self.destination);
         let source = from.from(from.first + matrix * from.stride + row * from.ld + col);
         let destination = to.from(to.first + matrix * to.stride + col * to.ld + row);
@@ -20,15 +20,15 @@ impl Problem {
     }
 
     /// Parts that are together the whole, and of which each reaches over at most `most` elements of either side, which
-    /// is not 0. A problem that does so is its only window.
+    /// is at least 1. A problem that does so is its only window.
     pub fn windows(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
-        self.cut(self.window(most))
+        self.cut(self.window(most.max(1)))
     }
 
-    /// Parts that are together the whole, and of which each has at most `most` elements, which is not 0, however far they
+    /// Parts that are together the whole, and of which each has at most `most` elements, which is at least 1, however far they
     /// lie apart.
     pub fn shares(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
-        self.cut(self.share(most))
+        self.cut(self.share(most.max(1)))
     }
 
     /// The whole in parts of so many matrices, rows and columns, or fewer at its ends.

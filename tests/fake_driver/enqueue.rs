@@ -83,6 +83,7 @@ fn check<T>(transpose: &CudaTranspose, stream: &Arc<CudaStream>, problem: &Probl
 }
 
 fn refuse(transpose: &CudaTranspose, stream: &Arc<CudaStream>) {
+    others(transpose, stream);
     let mut memory = Memory::new(4096);
     // The same memory four times.
     let (bytes, mut others) = (memory.slice::<u8>(stream), memory.slice::<u8>(stream));
@@ -110,4 +111,22 @@ fn refuse(transpose: &CudaTranspose, stream: &Arc<CudaStream>) {
     others.leak();
     words.leak();
     more.leak();
+}
+
+/// Streams and memory of another context.
+fn others(transpose: &CudaTranspose, stream: &Arc<CudaStream>) {
+    let other = CudaContext::new(1).expect("a context").new_stream().expect("a stream");
+    let problem = Problem::new(5, 7, 1, Element::F32).expect("a problem");
+    let (mut memory, mut more) = (Memory::new(140), Memory::new(140));
+    let (mut here, mut too) = (memory.slice::<u32>(stream), more.slice::<u32>(stream));
+    let mut there = more.slice::<u32>(&other);
+    for (what, result) in [
+        ("stream", transpose.enqueue(&other, &problem, &here, &mut too)),
+        ("source", transpose.enqueue(stream, &problem, &there, &mut here)),
+        ("destination", transpose.enqueue(stream, &problem, &here, &mut there)),
+    ] {
+        let expected = format!("the {what} is of another context, on device 1, than the transpose, on device 0");
+        assert_eq!(result.expect_err("refused").to_string(), expected);
+    }
+    let _ = [here, too, there].map(CudaSlice::leak);
 }
