@@ -11,7 +11,7 @@ pub mod element;
 #[cfg(feature = "cli")]
 mod file;
 pub mod harness;
-#[cfg(feature = "wgpu")]
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod host;
 pub mod kernel;
 mod kernels;

@@ -130,6 +130,31 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
 }
 
 #[test]
+fn matrices_of_the_host_go_through_in_windows() {
+    let Some(context) = context() else { return };
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    for (rows, cols, batch) in [(1, 1, 1), (3000, 2001, 1), (3, 50_000, 2), (50_000, 3, 2), (90, 80, 90)] {
+        for gap in [0, 5] {
+            let source = Layout::with_gaps(rows, cols, gap, 3 * gap).from(gap);
+            let destination = Layout::with_gaps(cols, rows, 2 * gap, gap).from(2 * gap);
+            let problem = Problem::new(rows, cols, batch, Element::U16).expect("a problem");
+            let problem = problem.with_layouts(source, destination).expect("a problem");
+            let from = elements(problem.source_extent(), |bits| bits as u16);
+            let mut to = elements(problem.destination_extent(), |bits| bits as u16);
+            let mut expected = to.clone();
+            for index in 0..problem.destination_extent() {
+                if let Some(at) = problem.source_of(index) {
+                    expected[index as usize] = from[at as usize];
+                }
+            }
+            let (from, to_bytes) = (bytemuck::cast_slice(&from), bytemuck::cast_slice_mut(&mut to));
+            transpose.transpose_host(&problem, from, to_bytes, 2_000_000, |_, _| ()).expect("transposed");
+            assert!(to == expected, "{problem}");
+        }
+    }
+}
+
+#[test]
 fn threads_share_it_and_each_has_its_stream() {
     fn shared<T: Send + Sync>() {}
     shared::<CudaTranspose>();

@@ -48,7 +48,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 8] = [
+    const SCENES: [(&str, Scene); 9] = [
         ("list", list),
         ("transpose", transpose),
         ("errors", errors),
@@ -57,6 +57,7 @@ mod linux {
         ("run", run),
         ("geam", geam),
         ("enqueue", crate::enqueue::enqueue),
+        ("host", crate::enqueue::host_fails),
     ];
 
     pub fn main() -> ExitCode {
@@ -160,6 +161,7 @@ mod linux {
             ),
         ];
         trials.extend(cublas());
+        trials.extend(host());
         for width in Width::ALL {
             let play = Play { width, ..Play::scene("transpose") };
             trials.push(case(&format!("transpose::{width}"), play, ""));
@@ -170,6 +172,29 @@ mod linux {
             ));
         }
         libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    }
+
+    /// Cases of matrices of the host: what fails on the way.
+    fn host() -> [Trial; 4] {
+        let fails = |name, fake, error: &str| case(name, Play { fake, ..Play::scene("host") }, error);
+        [
+            fails(
+                "host_upload_fails",
+                &[("FAKE_FAIL", "cuMemcpyHtoDAsync_v2:1")],
+                "cuMemcpyHtoDAsync failed: CUDA_ERROR_INVALID_VALUE\n",
+            ),
+            fails(
+                "host_launch_fails",
+                &[("FAKE_FAIL", "cuLaunchKernel:701")],
+                "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES\n",
+            ),
+            fails(
+                "host_download_fails",
+                &[("FAKE_FAIL", "cuMemcpyDtoHAsync_v2:1")],
+                "cuMemcpyDtoHAsync failed: CUDA_ERROR_INVALID_VALUE\n",
+            ),
+            fails("host_memory_fails", &[("FAKE_FAIL", "cuMemHostAlloc:2")], "out of memory: 2496 B requested\n"),
+        ]
     }
 
     /// Cases of cuBLAS: where it is missing or incomplete, its row has a reason; what fails is an error.

@@ -32,7 +32,7 @@ const UPDATE: &str = "install NVIDIA driver 525 or newer";
 /// Every function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
 ///
 /// A library that lacks one of them brings no devices.
-pub const SYMBOLS: [&str; 42] = [
+pub const SYMBOLS: [&str; 44] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -59,8 +59,10 @@ pub const SYMBOLS: [&str; 42] = [
     "cuInit",
     "cuLaunchKernel",
     "cuMemAlloc_v2",
+    "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemHostAlloc",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",

@@ -11,12 +11,15 @@
 //! | `workspace` | buffers |
 //! | `run` | launches, graphs and events |
 //! | `geam` | cuBLAS's transpose, and whether the library is there |
+//! | `transpose` | transposes on the caller's own streams |
+//! | `host` | matrices in host memory, in windows through a device |
 //! | `error` | the driver's errors as this crate's |
 
 mod discovery;
 mod driver;
 mod error;
 mod geam;
+mod host;
 mod kernel;
 mod limits;
 mod modules;

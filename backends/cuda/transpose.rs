@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUstream;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 
 use super::driver;
@@ -78,7 +79,7 @@ impl CudaTranspose {
     /// # Errors
     /// [`BackendError`] if the driver does not take a kernel.
     pub fn load(&self, width: Width) -> Result<(), BackendError> {
-        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        self.bind()?;
         let runs = |variant: &&Variant| {
             let spec = variant.spec();
             spec.kernel.is_some()
@@ -122,11 +123,9 @@ impl CudaTranspose {
             return Err(TransposeError::Overlap { from: read, to: written });
         }
         let placed = Placed::new(problem, from, to)?;
-        let support = |variant| self.support(variant, &placed.problem);
-        let variant = planner::choose(Variant::Auto, &placed.problem, Api::Cuda, support);
         // SAFETY: both sides lie in memory of the caller's, as was just checked, which it keeps as it does for any other
         // launch on its stream.
-        unsafe { self.launch(stream, &placed, variant) }
+        unsafe { self.launch(stream.cu_stream(), &placed, self.choose(&placed)) }
     }
 
     /// Puts the transpose of `problem`, which is square, in place of its source on `stream`, and returns the variant that
@@ -153,7 +152,7 @@ impl CudaTranspose {
         let placed = Placed::new(problem, at, at)?;
         let fast = self.support(Variant::Inplace, &placed.problem) == Support::Supported;
         // SAFETY: as in `enqueue`, with one side.
-        unsafe { self.launch(stream, &placed, if fast { Variant::Inplace } else { Variant::Swap }) }
+        unsafe { self.launch(stream.cu_stream(), &placed, if fast { Variant::Inplace } else { Variant::Swap }) }
     }
 
     /// Whether elements and stream are the problem's and the context's.
@@ -177,26 +176,42 @@ impl CudaTranspose {
         }
     }
 
+    /// The variant that runs for `auto`.
+    pub(super) fn choose(&self, placed: &Placed) -> Variant {
+        let support = |variant| self.support(variant, &placed.problem);
+        planner::choose(Variant::Auto, &placed.problem, Api::Cuda, support)
+    }
+
+    /// Makes the context current on this thread.
+    pub(super) fn bind(&self) -> Result<(), BackendError> {
+        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))
+    }
+
     /// # Safety
-    /// What is placed lies in memory of the context's device that lives until the launch is over.
-    unsafe fn launch(&self, stream: &CudaStream, placed: &Placed, variant: Variant) -> Result<Variant, TransposeError> {
+    /// The stream is one of the context's. What is placed lies in memory of the context's device that lives until the launch is over.
+    pub(super) unsafe fn launch(
+        &self,
+        stream: CUstream,
+        placed: &Placed,
+        variant: Variant,
+    ) -> Result<Variant, TransposeError> {
         if let Support::Unsupported(reason) = self.support(variant, &placed.problem) {
             return Err(BackendError::Unsupported(reason).into());
         }
         if placed.problem.is_empty() {
             return Ok(variant);
         }
-        self.context.bind_to_thread().map_err(failed("cuCtxSetCurrent"))?;
+        self.bind()?;
         let kernel = Kernel::new(&self.modules, &placed.problem, variant)?;
         // SAFETY: by the contract; modules of a context of the caller's are never unloaded.
-        unsafe { kernel.enqueue(stream.cu_stream(), placed.source, placed.destination) }?;
+        unsafe { kernel.enqueue(stream, placed.source, placed.destination) }?;
         Ok(variant)
     }
 }
 
 /// A problem whose layouts are counted from the beginnings of sectors, where its first elements lie: for a kernel that
 /// matters, and nothing before.
-struct Placed {
+pub(super) struct Placed {
     problem: Problem,
     /// Addresses of those sectors.
     source: u64,
@@ -204,7 +219,7 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(problem: &Problem, from: u64, to: u64) -> Result<Placed, TransposeError> {
+    pub(super) fn new(problem: &Problem, from: u64, to: u64) -> Result<Placed, TransposeError> {
         let width = problem.width().bytes() as u64;
         let (source, destination) = (problem.source(), problem.destination());
         let [from, to] = [from + source.first * width, to + destination.first * width];

@@ -57,6 +57,9 @@ fn with<T>(width: Width) {
         }
     }
     refuse(&transpose, &stream);
+    for problem in [packed(37, 70, 2), part, packed(300, 411, 1), packed(5000, 1, 1), packed(0, 3, 1)] {
+        host(&transpose, &problem);
+    }
 }
 
 /// Transposes views that begin at these elements, and compares all of the destination's memory.
@@ -129,4 +132,39 @@ fn others(transpose: &CudaTranspose, stream: &Arc<CudaStream>) {
         assert_eq!(result.expect_err("refused").to_string(), expected);
     }
     let _ = [here, too, there].map(CudaSlice::leak);
+}
+
+/// Matrices of the host, with so little memory that they go in several windows.
+fn host(transpose: &CudaTranspose, problem: &Problem) {
+    const MEMORY: u64 = 30_000;
+    let (width, mut from) = (problem.width().bytes(), Memory::new(problem.source_bytes() as usize));
+    let mut to = Memory::new(problem.destination_bytes() as usize);
+    let mut expected = to.bytes().to_vec();
+    for index in 0..problem.destination_extent() {
+        if let Some(at) = problem.source_of(index) {
+            let [at, index] = [at, index].map(|index| index as usize * width);
+            expected[index..][..width].copy_from_slice(&from.bytes()[at..][..width]);
+        }
+    }
+    let mut told = vec![(0, problem.elements())];
+    let result =
+        transpose.transpose_host(problem, from.bytes(), to.bytes(), MEMORY, |done, all| told.push((done, all)));
+    result.unwrap_or_else(|error| panic!("{problem}: {error}"));
+    assert!(to.bytes() == expected, "{problem}");
+    assert!(told.is_sorted() && told.last() == Some(&(problem.elements(), problem.elements())), "{told:?}");
+    let windows = problem.copied_bytes() / (MEMORY / 12);
+    assert!(told.len() as u64 > windows, "{} for {windows} windows", told.len());
+}
+
+/// What fails on the way of a window is an error, and everything is given back.
+pub fn host_fails() {
+    let context = CudaContext::new(0).expect("a context");
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    let problem = Problem::new(300, 411, 1, Element::U8).expect("a problem");
+    let (source, mut destination) = (vec![0; 300 * 411], vec![0; 300 * 411]);
+    let result = transpose.transpose_host(&problem, &source, &mut destination, 30_000, |_, _| ());
+    println!("{}", result.expect_err("it fails"));
+    let log = std::env::var_os("FAKE_LOG").map(std::fs::read_to_string).expect("a log").unwrap_or_default();
+    let count = |word: &str| log.lines().filter(|line| line.split(' ').next() == Some(word)).count();
+    assert_eq!((count("lock"), count("alloc")), (count("unlock"), count("free")), "{log}");
 }

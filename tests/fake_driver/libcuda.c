@@ -102,6 +102,14 @@ API cuMemFree_v2(uint64_t pointer) {
     return 0;
 }
 
+API cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+    ENTER();
+    note("lock %zu\n", bytes);
+    *pointer = malloc(bytes);
+    return flags ? 1 : 0;
+}
+API cuMemFreeHost(void* pointer) { ENTER(); note("unlock\n"); free(pointer); return 0; }
+
 // Work.
 
 struct work {
