@@ -161,7 +161,7 @@ fn element(descr: &Value) -> Result<(String, Width), NpyError> {
         return Err(NpyError::Type("a structure".into(), KINDS));
     };
     let name = || format!("'{}'", text.escape_debug());
-    let kind: TypeStr = text.parse().map_err(|_| NpyError::Type(name(), KINDS))?;
+    let kind: TypeStr = with_plain_unit(text).parse().map_err(|_| NpyError::Type(name(), KINDS))?;
     use TypeChar::{Bool, Complex, DateTime, Float, Int, Object, TimeDelta, Uint};
     match kind.type_char() {
         Bool | Int | Uint | Float | Complex | TimeDelta | DateTime => {}
@@ -172,6 +172,16 @@ fn element(descr: &Value) -> Result<(String, Width), NpyError> {
     }
     let width = Width::ALL.into_iter().find(|width| Some(width.bytes()) == kind.num_bytes());
     Ok((text.clone(), width.ok_or_else(|| NpyError::Type(name(), KINDS))?))
+}
+
+/// The same type in npyz's words, if it is a date or a time: to npyz it has a unit, and no count before it, where NumPy
+/// also has types such as `<m8` and `<M8[25s]`. To a transpose all units are alike.
+fn with_plain_unit(descr: &str) -> String {
+    let (bytes, unit) = descr.split_once('[').unwrap_or((descr, "s]"));
+    match bytes.get(1..2) {
+        Some("m" | "M") => format!("{bytes}[{}", unit.trim_start_matches(|digit: char| digit.is_ascii_digit())),
+        _ => descr.into(),
+    }
 }
 
 fn length(value: &Value) -> Result<u64, NpyError> {
@@ -209,6 +219,17 @@ mod tests {
         let other = "{\"shape\": (2,), 'fortran_order':True,'descr':'>c16'}";
         let header = read(&file(1, other)).unwrap();
         assert_eq!((header.width, header.fortran_order, header.shape), (Width::W16, true, vec![2]));
+    }
+
+    #[test]
+    fn every_kind_that_numpy_writes_has_its_width_and_keeps_its_name() {
+        let kinds = ["|b1", "|i1", ">u2", "<f2", "<i4", ">f4", "<u8", "<c8", ">c16", "<f16"];
+        let dates = ["<m8", ">M8", "<M8[ns]", ">m8[25s]", "<M8[100as]"];
+        for descr in kinds.into_iter().chain(dates) {
+            let bytes = descr[2..].split('[').next().unwrap().parse().unwrap();
+            let header = read(&Header::of_shape(descr, &[3, 5])).unwrap();
+            assert_eq!((header.descr.as_str(), header.width.bytes()), (descr, bytes));
+        }
     }
 
     #[test]
@@ -251,6 +272,8 @@ mod tests {
             (with("'<U3'", "(1, 2)"), "type '<U3'"),
             (with("'<c32'", "(1, 2)"), "type '<c32'"),
             (with("'what'", "(1, 2)"), "type 'what'"),
+            (with("'<m8[25]'", "(1, 2)"), "type '<m8[25]'"),
+            (with("'<f4[25s]'", "(1, 2)"), "type '<f4[25s]'"),
         ];
         for (error, expected) in cases {
             assert!(error.contains(expected), "{error}");
