@@ -14,10 +14,11 @@ use cornerturn::kernel::Language;
 use cornerturn::source;
 use cornerturn::variant::Variant;
 use cudarc::nvrtc::{result as nvrtc, sys};
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Trial};
+use missing::unless_missing;
 
-#[path = "common/require.rs"]
-mod require;
+#[path = "common/missing.rs"]
+mod missing;
 
 /// The compiler whose PTX (ISA 8.0) the oldest supported driver, 525, takes.
 const NVRTC_VERSION: (i32, i32) = (12, 0);
@@ -58,28 +59,15 @@ impl Ptx {
 fn cases(ptx: Ptx, bless: bool) -> Vec<Trial> {
     let file = ptx.file();
     let mut trials = vec![Trial::ignorable_test(file.clone(), move || {
-        unless_missing("nvrtc", nvrtc_usable(), || if bless { write(ptx) } else { compare(ptx) })
+        unless_missing("nvrtc", nvrtc_usable(), || Ok(if bless { write(ptx) } else { compare(ptx) }?))
     })];
     // What is being written cannot be assembled at the same time.
     for sm in SMS.into_iter().filter(|_| !bless) {
         trials.push(Trial::ignorable_test(format!("{file} on sm_{sm}"), move || {
-            unless_missing("ptxas", ptxas_usable(), || assemble(ptx, sm))
+            unless_missing("ptxas", ptxas_usable(), || Ok(assemble(ptx, sm)?))
         }));
     }
     trials
-}
-
-/// Runs `case` if `tool` is there; otherwise skips it, or fails where `CORNERTURN_REQUIRE` names the tool.
-fn unless_missing(
-    tool: &str,
-    usable: &Result<(), String>,
-    case: impl FnOnce() -> Result<(), String>,
-) -> Result<Completion, Failed> {
-    match usable {
-        Ok(()) => case().map(|()| Completion::Completed).map_err(Failed::from),
-        Err(reason) if require::required(tool) => Err(format!("CORNERTURN_REQUIRE names {tool}, but {reason}").into()),
-        Err(reason) => Ok(Completion::ignored_with(reason)),
-    }
 }
 
 fn path(relative: &str) -> PathBuf {

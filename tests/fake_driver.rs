@@ -13,8 +13,8 @@ fn main() -> std::process::ExitCode {
 }
 
 #[cfg(target_os = "linux")]
-#[path = "common/require.rs"]
-mod require;
+#[path = "common/missing.rs"]
+mod missing;
 
 #[cfg(target_os = "linux")]
 #[path = "fake_driver/enqueue.rs"]
@@ -37,9 +37,9 @@ mod linux {
     use cornerturn::problem::{Layout, Problem};
     use cornerturn::timing::Timing;
     use cornerturn::variant::{Moves, Presence, Variant};
-    use libtest_mimic::{Arguments, Completion, Failed, Trial};
+    use libtest_mimic::{Arguments, Failed, Trial};
 
-    use crate::require;
+    use crate::missing::unless_missing;
 
     /// Says to this program that it is a case's own process, and which scene it is to play.
     const SCENE: &str = "CORNERTURN_FAKE_SCENE";
@@ -273,32 +273,25 @@ mod linux {
     /// A case that plays a scene in a process of its own and compares what it prints.
     fn case(name: &str, play: Play, expected: impl Into<String>) -> Trial {
         let expected = expected.into();
-        Trial::ignorable_test(name, move || {
-            if let Err(reason) = cc_usable() {
-                return match require::required("cc") {
-                    true => Err(format!("CORNERTURN_REQUIRE names cc, but {reason}").into()),
-                    false => Ok(Completion::ignored_with(reason)),
-                };
-            }
-            let folder = tempfile::tempdir()?;
-            build(folder.path(), play.defines, play.cublas)?;
-            let output = Command::new(env::current_exe()?)
-                .env(SCENE, play.scene)
-                .env("LD_LIBRARY_PATH", folder.path())
-                .env("FAKE_LOG", folder.path().join("log"))
-                .env("FAKE_WIDTH", play.width.bytes().to_string())
-                .envs(play.fake.iter().copied())
-                .output()?;
-            let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            if !output.status.success() || stderr.contains("panicked") || stdout != expected {
-                return Err(format!(
-                    "{}\n--- expected\n{expected}--- printed\n{stdout}--- errors\n{stderr}",
-                    output.status
-                )
-                .into());
-            }
-            Ok(Completion::Completed)
-        })
+        Trial::ignorable_test(name, move || unless_missing("cc", cc_usable(), || played(&play, &expected)))
+    }
+
+    fn played(play: &Play, expected: &str) -> Result<(), Failed> {
+        let folder = tempfile::tempdir()?;
+        build(folder.path(), play.defines, play.cublas)?;
+        let output = Command::new(env::current_exe()?)
+            .env(SCENE, play.scene)
+            .env("LD_LIBRARY_PATH", folder.path())
+            .env("FAKE_LOG", folder.path().join("log"))
+            .env("FAKE_WIDTH", play.width.bytes().to_string())
+            .envs(play.fake.iter().copied())
+            .output()?;
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() || stderr.contains("panicked") || stdout != expected {
+            let told = format!("--- expected\n{expected}--- printed\n{stdout}--- errors\n{stderr}");
+            return Err(format!("{}\n{told}", output.status).into());
+        }
+        Ok(())
     }
 
     fn cc_usable() -> &'static Result<(), String> {
