@@ -1,12 +1,16 @@
 //! Input files: mapped into memory, whatever they are.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
+use super::Failure;
 use crate::file::stream::Source;
+
+/// The bytes of a stream that are read before they are written.
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// A file that is read.
 pub struct Input {
@@ -23,33 +27,45 @@ impl Input {
     /// Opens `path`, or standard input for `-`. What is no regular file is read to its end first.
     ///
     /// # Errors
-    /// A sentence that names the path and why not.
-    pub fn open(path: &Path) -> Result<Input, String> {
-        let standard = path == Path::new("-");
-        let name = if standard { "standard input".into() } else { path.display().to_string() };
-        Input::try_open(path, standard, name.clone()).map_err(|error| format!("cannot read {name}: {error}"))
-    }
-
-    fn try_open(path: &Path, standard: bool, name: String) -> io::Result<Input> {
-        if standard {
-            return Input::spooled(&mut io::stdin().lock(), name);
+    /// A sentence that names the path and why not: bad input if it cannot be read.
+    pub fn open(path: &Path) -> Result<Input, Failure> {
+        if path == Path::new("-") {
+            return Input::spooled(&mut io::stdin().lock(), "standard input".into());
         }
-        let mut file = File::open(path)?;
-        let found = file.metadata()?;
+        let name = path.display().to_string();
+        let unreadable = |error| unreadable(&name, &error);
+        let mut file = File::open(path).map_err(unreadable)?;
+        let found = file.metadata().map_err(unreadable)?;
         if found.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+            return Err(unreadable(io::ErrorKind::IsADirectory.into()));
         }
         if !found.is_file() {
             return Input::spooled(&mut file, name);
         }
-        Ok(Input { name, file, length: found.len(), path: Some(path.canonicalize()?) })
+        let path = Some(path.canonicalize().map_err(unreadable)?);
+        Ok(Input { name, file, length: found.len(), path })
     }
 
     /// A copy of a stream, in a file without a name.
-    fn spooled(stream: &mut dyn Read, name: String) -> io::Result<Input> {
-        let mut file = tempfile::tempfile()?;
-        let length = io::copy(stream, &mut file)?;
-        file.rewind()?;
+    fn spooled(stream: &mut dyn Read, name: String) -> Result<Input, Failure> {
+        let mut length = 0;
+        let no_room = |error: io::Error, length: u64| {
+            let folder = std::env::temp_dir();
+            let message = format!("cannot keep {name} in {}: {error}, after {length} B", folder.display());
+            Failure::Run(format!("{message}; TMPDIR can name a folder with more room"))
+        };
+        let mut file = tempfile::tempfile().map_err(|error| no_room(error, length))?;
+        let mut piece = Vec::new();
+        loop {
+            piece.clear();
+            stream.take(PIECE_BYTES).read_to_end(&mut piece).map_err(|error| unreadable(&name, &error))?;
+            if piece.is_empty() {
+                break;
+            }
+            file.write_all(&piece).map_err(|error| no_room(error, length))?;
+            length += piece.len() as u64;
+        }
+        file.rewind().map_err(|error| no_room(error, length))?;
         Ok(Input { name, file, length, path: None })
     }
 
@@ -69,6 +85,10 @@ impl Input {
         let map = map.map_err(|error| format!("cannot map {}: {error}", self.name))?;
         Ok(Elements { map, offset: offset as usize })
     }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    Failure::Input(format!("cannot read {name}: {error}"))
 }
 
 /// The part of a file that holds elements.

@@ -90,7 +90,8 @@ impl Output {
                 fill(&mut file)
             }
             Sink::Beside(mut file) => {
-                fill(&mut file)?;
+                // As a plain file: the errors of the other name the temporary file, which is nobody's business.
+                fill(file.as_file_mut())?;
                 if sync {
                     file.as_file().sync_all()?;
                 }

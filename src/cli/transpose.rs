@@ -1,5 +1,6 @@
 //! `cornerturn transpose`.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -94,10 +95,35 @@ struct Job {
     elements: Elements,
 }
 
+impl Job {
+    /// The bytes that are to be written.
+    fn bytes(&self) -> u64 {
+        self.header.len() as u64 + self.turn.bytes
+    }
+}
+
+/// A writer that counts what has gone through.
+struct Counted<'a> {
+    to: &'a mut dyn Write,
+    bytes: &'a mut u64,
+}
+
+impl Write for Counted<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.to.write(bytes)?;
+        *self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
 /// Transposes a file.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt("stopping; once more to stop at once")?;
-    let mut input = Input::open(&args.input).map_err(Failure::Input)?;
+    let mut input = Input::open(&args.input)?;
     let job = job(args, &mut input)?;
     let output = Output::open(stream_of(&args.output)).map_err(Failure::Input)?;
     if input.path.is_some() && input.path.as_deref() == output.file() {
@@ -113,19 +139,24 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         })
     });
     let mut progress = Progress::new(args.quiet);
-    let written = output.fill(|to| {
+    let mut written = 0;
+    let filled = output.fill(|to| {
+        let mut to = Counted { to, bytes: &mut written };
         let mut done = 0;
         let mut arrived = |bytes| {
             done += bytes;
             progress.step(done, job.turn.bytes, &input.name);
         };
-        write(&job, device, args.quiet, &mut Sink { to, arrived: &mut arrived, stop: &stop })
+        write(&job, device, args.quiet, &mut Sink { to: &mut to, arrived: &mut arrived, stop: &stop })
     });
     progress.finish();
-    match written {
+    match filled {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(StreamError::Interrupted) => Ok(ExitCode::from(130)),
-        Err(StreamError::Write(error)) => Err(Failure::Run(format!("cannot write {}: {error}", args.output.display()))),
+        Err(StreamError::Write(error)) => {
+            let (name, whole) = (args.output.display(), job.bytes());
+            Err(Failure::Run(format!("cannot write {name}: {error}, after {written} B of {whole} B")))
+        }
         Err(error) => Err(Failure::Run(error.to_string())),
     }
 }
