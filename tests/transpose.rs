@@ -167,3 +167,88 @@ fn a_full_disk_is_a_failed_run() {
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("cannot write /dev/full: No space left on device"), "{message}");
 }
+
+#[cfg(target_os = "linux")]
+mod interrupt {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Child;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Waits until it is so.
+    fn until(what: &str, mut so: impl FnMut() -> bool) {
+        let begin = Instant::now();
+        while !so() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Sends it these signals, each once the one before is heard, and returns what it printed on standard error, if it
+    /// ends as interrupted runs do.
+    fn interrupted(mut child: Child, signals: &[&str]) -> String {
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut message = String::new();
+        for signal in signals {
+            assert!(Command::new("kill").args([*signal, &child.id().to_string()]).status().unwrap().success());
+            stderr.read_line(&mut message).unwrap();
+        }
+        until("it did not stop", || child.try_wait().unwrap().is_some());
+        stderr.read_to_string(&mut message).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signals:?}: {message}");
+        message
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn an_interrupt_while_it_writes_leaves_the_old_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        // A hole in a file takes no room. Two bands of 256 MiB are written at the most, of sixteen.
+        let (cols, bytes) = (1 << 27, 1 << 32);
+        File::create(path("in.raw")).unwrap().set_len(bytes).unwrap();
+        let cols = cols.to_string();
+        let raw = ["--raw", "--rows", "2", "--cols", &cols, "--element", "c128", "--device", "cpu"];
+        for signals in [&["-INT"][..], &["-TERM"], &["-INT", "-INT"]] {
+            fs::write(path("out.raw"), "old").unwrap();
+            let mut command = program(folder.path());
+            let child = command.args(raw).args(["in.raw", "out.raw"]).stderr(Stdio::piped()).spawn().unwrap();
+            let temporary = |name: &String| name.starts_with(".cornerturn-");
+            let begun = |name: String| fs::metadata(path(&name)).is_ok_and(|found| found.len() > 0);
+            until("it wrote nothing", || names(folder.path()).into_iter().find(temporary).is_some_and(begun));
+            assert_eq!(interrupted(child, signals), "stopping; once more to stop at once\n");
+            assert_eq!(names(folder.path()), ["in.raw", "out.raw"], "{signals:?}: no leftovers");
+            assert_eq!(fs::read(path("out.raw")).unwrap(), b"old");
+        }
+    }
+
+    #[test]
+    fn an_interrupt_while_it_waits_for_input_ends_it_at_once() {
+        for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("out.npy"), "old").unwrap();
+            let mut command = program(folder.path());
+            command.args(["-", "out.npy"]).env("TMPDIR", folder.path());
+            let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            // Held open, so that the input does not end.
+            let stdin = child.stdin.take();
+            let status = format!("/proc/{}/status", child.id());
+            until("it catches no signals", || {
+                let status = fs::read_to_string(&status).unwrap();
+                let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+                u64::from_str_radix(caught.trim(), 16).unwrap() >> (number - 1) & 1 == 1
+            });
+            interrupted(child, &[signal]);
+            drop(stdin);
+            assert_eq!(names(folder.path()), ["out.npy"], "{signal}: no leftovers");
+            assert_eq!(fs::read(folder.path().join("out.npy")).unwrap(), b"old");
+        }
+    }
+}

@@ -11,11 +11,26 @@ pub fn stop_on_interrupt(saying: &'static str) -> Result<Arc<AtomicBool>, Failur
     let raised = Arc::clone(&stop);
     let handler = move || {
         if raised.swap(true, Ordering::Relaxed) {
-            output::remove_temporary_files();
-            std::process::exit(130);
+            end();
         }
         complain(saying);
     };
     ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("cannot catch Ctrl-C: {error}")))?;
     Ok(stop)
+}
+
+/// Runs `wait`, during which the first Ctrl-C ends the program: for what may take forever and leaves nothing behind.
+pub fn end_at_once<T>(stop: &AtomicBool, wait: impl FnOnce() -> T) -> T {
+    // As if the first one had come already. If it has, nobody would look at it before the end of the wait.
+    if stop.swap(true, Ordering::Relaxed) {
+        end();
+    }
+    let done = wait();
+    stop.store(false, Ordering::Relaxed);
+    done
+}
+
+fn end() -> ! {
+    output::remove_temporary_files();
+    std::process::exit(130)
 }

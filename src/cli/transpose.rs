@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use super::input::{Elements, Input};
-use super::interrupt::stop_on_interrupt;
+use super::interrupt::{end_at_once, stop_on_interrupt};
 use super::output::Output;
 use super::progress::Progress;
 use super::{Failure, complain};
@@ -123,7 +123,8 @@ impl Write for Counted<'_> {
 /// Transposes a file.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt("stopping; once more to stop at once")?;
-    let mut input = Input::open(&args.input)?;
+    // Reading a stream to its end may take forever, and leaves nothing behind.
+    let mut input = end_at_once(&stop, || Input::open(&args.input))?;
     let job = job(args, &mut input)?;
     let output = Output::open(stream_of(&args.output)).map_err(Failure::Input)?;
     if input.path.is_some() && input.path.as_deref() == output.file() {

@@ -18,6 +18,8 @@ const CPU_BAND_BYTES: u64 = 256 << 20;
 const BANDS: usize = 2;
 /// The bytes of the source that are looked at before it is told to forget.
 const SPAN_BYTES: u64 = 256 << 20;
+/// The bytes that are written at a time: while the system writes them, no interrupt is heard.
+const PIECE_BYTES: usize = 4 << 20;
 
 /// Elements in a file.
 pub(crate) trait Source: Sync {
@@ -50,9 +52,12 @@ pub(crate) struct Sink<'a> {
 
 impl Sink<'_> {
     fn write(&mut self, bytes: &[u8]) -> Result<(), StreamError> {
-        self.to.write_all(bytes).map_err(StreamError::Write)?;
-        (self.arrived)(bytes.len() as u64);
-        self.check()
+        for piece in bytes.chunks(PIECE_BYTES) {
+            self.to.write_all(piece).map_err(StreamError::Write)?;
+            (self.arrived)(piece.len() as u64);
+            self.check()?;
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), StreamError> {
