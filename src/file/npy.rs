@@ -9,8 +9,9 @@ use crate::element::Width;
 
 /// The longest header that is read, in bytes; NumPy itself reads 10,000 unless it is told otherwise.
 const MOST_BYTES: u32 = 10_000;
-/// How deep brackets may lie in one another. No array of numbers has more than a dictionary and a tuple.
-const MOST_NESTED: usize = 8;
+/// How deep brackets may lie in one another. No array of numbers has more than a dictionary and a tuple, and each level
+/// takes the parser up to three times as long: it takes a bracket for one thing, and if it is none, begins anew.
+const MOST_NESTED: usize = 4;
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// To what the header's end is aligned, in bytes.
 const ALIGNMENT: usize = 64;
@@ -81,7 +82,7 @@ impl Header {
     fn parse(text: &str, data: u64) -> Result<Header, NpyError> {
         let syntax = |what: &str| NpyError::Syntax(what.into());
         if nested(text) > MOST_NESTED {
-            return Err(syntax("brackets lie too deep"));
+            return Err(syntax("brackets lie too deep for an array of numbers"));
         }
         let parsed: Value = text.trim().parse().map_err(|error| NpyError::Syntax(one_line(&error)))?;
         let Value::Dict(entries) = parsed else { return Err(syntax("another value")) };
@@ -263,6 +264,8 @@ mod tests {
             (of("{'descr': '<f4', 'descr': '<f8', 'fortran_order': False, 'shape': (1,)}"), "descr twice"),
             (of("{'descr': '<f4', 'fortran_order': 1, 'shape': (1,)}"), "neither True nor False"),
             (of(&"(".repeat(9_000)), "too deep"),
+            (of("{{{{{1}}}}}"), "too deep"),
+            (with("[('a', '<f4', (2,))]", "(1, 2)"), "a structure"),
             (with("'<f4'", "7"), "shape is no tuple"),
             (with("'<f4'", "(-3, 5)"), "the axis -3"),
             (with("'<f4'", "(99999999999999999999, 5)"), "the axis 99999999999999999999"),
