@@ -10,6 +10,9 @@ pub mod device;
 pub mod element;
 #[cfg(feature = "cli")]
 mod file;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod harness;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 mod host;
