@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 use rayon::prelude::*;
 
 use crate::backend::BackendError;
-use crate::problem::{LayoutError, Problem};
-use crate::transpose::TransposeError;
+use crate::problem::{LayoutError, Problem, Side};
+use crate::transpose::{TransposeError, check_side};
 
 /// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
 pub(crate) const SLOTS: usize = 3;
@@ -56,20 +56,28 @@ pub(crate) fn through(
     Ok(())
 }
 
-/// Bytes of a window on either side, for slots that take at most `memory` together, of a device that has buffers of at
-/// most `most` bytes.
+/// Bytes of a window on either side of a problem whose sides are to be in `source` and `destination`, for slots that take at
+/// most `memory` together, of a device that has buffers of at most `most` bytes.
 ///
 /// # Errors
-/// [`BackendError::Unsupported`] if the memory does not suffice for the least of windows.
-pub(crate) fn window_bytes(memory: u64, most: u64) -> Result<u64, BackendError> {
+/// [`TransposeError::TooShort`] if a side does not fit its bytes, and [`BackendError::Unsupported`] if the memory does not
+/// suffice for the least of windows.
+pub(crate) fn window_bytes(
+    problem: &Problem,
+    source: &[u8],
+    destination: &[u8],
+    memory: u64,
+    most: u64,
+) -> Result<u64, TransposeError> {
+    check_side(Side::Source, problem, 0, source.len() as u64)?;
+    check_side(Side::Destination, problem, 0, destination.len() as u64)?;
     let slots = SLOTS as u64;
     let bytes = WINDOW_BYTES.min(most).min(memory / (slots * BUFFERS)) / GRAIN_BYTES * GRAIN_BYTES;
     match bytes {
         0 => {
             let least = slots * BUFFERS * GRAIN_BYTES;
-            Err(BackendError::Unsupported(format!(
-                "{memory} B of memory are too few: {slots} windows take at least {least} B"
-            )))
+            let reason = format!("{memory} B of memory are too few: {slots} windows take at least {least} B");
+            Err(BackendError::Unsupported(reason).into())
         }
         bytes => Ok(bytes),
     }

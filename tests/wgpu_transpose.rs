@@ -74,7 +74,6 @@ impl Gpu {
     /// Transposes between buffers that have `before` bytes ahead of the problem, and `behind` after it, and checks every
     /// byte of the destination. Returns what ran.
     fn check(&self, transpose: &WgpuTranspose, problem: &Problem, before: [u64; 2], behind: u64) -> Vec<Variant> {
-        let width = problem.width().bytes();
         let size = |bytes: u64, before: u64| (before + bytes + behind).next_multiple_of(4);
         let source = bytes(size(problem.source_bytes(), before[0]), 1);
         let guard = bytes(size(problem.destination_bytes(), before[1]), 2);
@@ -85,14 +84,7 @@ impl Gpu {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         prepared.encode(&mut encoder);
         self.queue.submit([encoder.finish()]);
-        let mut expected = guard;
-        for index in 0..problem.destination_extent() {
-            if let Some(at) = problem.source_of(index) {
-                let (at, index) =
-                    (before[0] as usize + at as usize * width, before[1] as usize + index as usize * width);
-                expected[index..][..width].copy_from_slice(&source[at..][..width]);
-            }
-        }
+        let expected = turned(problem, &source, guard, before);
         let got = self.read(&to);
         let wrong = got.iter().zip(&expected).position(|(got, expected)| got != expected);
         let variants: Vec<Variant> = prepared.variants().collect();
@@ -102,6 +94,19 @@ impl Gpu {
         );
         variants
     }
+}
+
+/// What a transpose makes of the destination, with the sides so many bytes further on.
+fn turned(problem: &Problem, source: &[u8], mut destination: Vec<u8>, before: [u64; 2]) -> Vec<u8> {
+    let width = problem.width().bytes();
+    for (index, at) in (0..problem.destination_extent()).zip(problem.sources_from(0)) {
+        if let Some(at) = at {
+            let [at, index] = [(at, before[0]), (index, before[1])]
+                .map(|(element, before)| before as usize + element as usize * width);
+            destination[index..][..width].copy_from_slice(&source[at..][..width]);
+        }
+    }
+    destination
 }
 
 /// Bytes that follow no simple rule.
@@ -207,13 +212,7 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
                 let layout = Layout::with_gaps(side, side, gap, 0).from(first);
                 let problem = packed(side, side, batch, width).with_layouts(layout, layout).unwrap();
                 let content = bytes((before + problem.source_bytes() + behind).next_multiple_of(4), 3);
-                let mut expected = content.clone();
-                for index in 0..problem.destination_extent() {
-                    if let Some(at) = problem.source_of(index) {
-                        let [at, index] = [at, index].map(|index| (before + index * element) as usize);
-                        expected[index..][..width.bytes()].copy_from_slice(&content[at..][..width.bytes()]);
-                    }
-                }
+                let expected = turned(&problem, &content, content.clone(), [before; 2]);
                 let buffer = gpu.buffer(&content);
                 let prepared = transpose.prepare_in_place(&problem, buffer.slice(before..)).unwrap();
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -249,13 +248,7 @@ fn matrices_of_the_host_go_through_in_windows() {
                     let problem = with_gaps(packed(rows, cols, batch, width), gaps[0], gaps[1]);
                     let source = bytes(problem.source_bytes(), 4);
                     let mut destination = bytes(problem.destination_bytes() + 5, 5);
-                    let mut expected = destination.clone();
-                    for index in 0..problem.destination_extent() {
-                        if let Some(at) = problem.source_of(index) {
-                            let [at, index] = [at, index].map(|index| index as usize * width.bytes());
-                            expected[index..][..width.bytes()].copy_from_slice(&source[at..][..width.bytes()]);
-                        }
-                    }
+                    let expected = turned(&problem, &source, destination.clone(), [0, 0]);
                     let mut told = Vec::new();
                     let progress = |done, all| told.push((done, all));
                     // 12 buffers of some 16 KiB.

@@ -11,8 +11,8 @@ use super::error::failed;
 use super::transpose::{CudaTranspose, Placed};
 use crate::backend::BackendError;
 use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
-use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_side};
+use crate::problem::Problem;
+use crate::transpose::TransposeError;
 
 /// Memory on the way of one window at a time, and the stream that it is on its way on.
 struct CudaSlot<'a> {
@@ -45,12 +45,7 @@ impl CudaTranspose {
         memory: u64,
         progress: impl FnMut(u64, u64),
     ) -> Result<(), TransposeError> {
-        check_side(Side::Source, problem, 0, source.len() as u64)?;
-        check_side(Side::Destination, problem, 0, destination.len() as u64)?;
-        if problem.is_empty() {
-            return Ok(());
-        }
-        let bytes = host::window_bytes(memory, u64::MAX)?;
+        let bytes = host::window_bytes(problem, source, destination, memory, u64::MAX)?;
         self.bind()?;
         let mut slots = (0..SLOTS).map(|_| CudaSlot::new(self, bytes as usize)).collect::<Result<Vec<_>, _>>()?;
         host::through(&mut slots, problem, bytes, source, destination, progress)

@@ -8,8 +8,8 @@ use super::gpu::{called, wait};
 use super::transpose::WgpuTranspose;
 use crate::backend::BackendError;
 use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
-use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_side};
+use crate::problem::Problem;
+use crate::transpose::TransposeError;
 
 /// Memory on the way of one window at a time.
 struct WgpuSlot<'a> {
@@ -43,13 +43,8 @@ impl WgpuTranspose {
         memory: u64,
         progress: impl FnMut(u64, u64),
     ) -> Result<(), TransposeError> {
-        check_side(Side::Source, problem, 0, source.len() as u64)?;
-        check_side(Side::Destination, problem, 0, destination.len() as u64)?;
-        if problem.is_empty() {
-            return Ok(());
-        }
         let most = self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size);
-        let bytes = host::window_bytes(memory, most)?;
+        let bytes = host::window_bytes(problem, source, destination, memory, most)?;
         let mut slots = (0..SLOTS).map(|_| WgpuSlot::new(self, queue, bytes)).collect::<Result<Vec<_>, _>>()?;
         host::through(&mut slots, problem, bytes, source, destination, progress)
     }
