@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use memmap2::MmapMut;
+
 use super::band::{Band, bands};
 use crate::backend::{BAND_BYTES, BackendError, RunOptions, TransposeBackend};
 use crate::backends::cpu::kernels;
@@ -37,6 +39,8 @@ pub(crate) enum StreamError {
     Interrupted,
     #[error("{0}")]
     Write(#[from] io::Error),
+    #[error("no memory for a band of {bytes} B: {error}")]
+    Memory { bytes: usize, error: io::Error },
     #[error(transparent)]
     Layout(#[from] LayoutError),
     #[error(transparent)]
@@ -74,6 +78,40 @@ pub(crate) fn copy(source: &dyn Source, sink: &mut Sink<'_>) -> Result<(), Strea
     Ok(())
 }
 
+/// Memory for one band after the other.
+#[derive(Default)]
+struct Room {
+    map: Option<MmapMut>,
+    /// Bytes of the band that has it.
+    length: usize,
+}
+
+impl Room {
+    /// So many bytes, of any content, for the next band. They are asked for anew where there are not as many yet: in huge
+    /// pages, if the system has them, for to touch small ones for the first time takes as long as to fill them.
+    fn of(&mut self, length: usize) -> Result<&mut [u8], StreamError> {
+        self.length = length;
+        let map = match self.map.take().filter(|map| map.len() >= length) {
+            Some(map) => map,
+            None => {
+                let no_memory = |error| StreamError::Memory { bytes: length, error };
+                // A map has at least a byte.
+                let map = MmapMut::map_anon(length.max(1)).map_err(no_memory)?;
+                #[cfg(target_os = "linux")]
+                // Small pages do as well.
+                let _ = map.advise(memmap2::Advice::HugePage);
+                map
+            }
+        };
+        Ok(&mut self.map.insert(map)[..length])
+    }
+
+    /// Those of the band that has it.
+    fn bytes(&self) -> &[u8] {
+        self.map.as_ref().map_or(&[], |map| &map[..self.length])
+    }
+}
+
 /// Transposes on the CPU and writes what is done meanwhile.
 pub(crate) fn on_cpu(source: &dyn Source, problem: Problem, sink: &mut Sink<'_>) -> Result<(), StreamError> {
     on_cpu_by(CPU_BAND_BYTES, source, problem, sink)
@@ -84,14 +122,14 @@ fn on_cpu_by(band_bytes: u64, source: &dyn Source, problem: Problem, sink: &mut 
     let (empty, emptied) = sync_channel(BANDS);
     for _ in 0..BANDS {
         // There is room for all of them, and its other end is here.
-        let _ = empty.send(Vec::new());
+        let _ = empty.send(Room::default());
     }
     // Both ends are moved here, so that they are gone when this is over: nobody waits for them any more.
     thread::scope(move |scope| {
         scope.spawn(move || fill(band_bytes, source, problem, &full, &emptied));
         for band in filled {
-            let band: Vec<u8> = band?;
-            sink.write(&band)?;
+            let band: Room = band?;
+            sink.write(band.bytes())?;
             // When all bands are filled nobody waits for an empty one.
             let _ = empty.send(band);
         }
@@ -104,14 +142,13 @@ fn fill(
     band_bytes: u64,
     source: &dyn Source,
     problem: Problem,
-    full: &SyncSender<Result<Vec<u8>, StreamError>>,
-    emptied: &Receiver<Vec<u8>>,
+    full: &SyncSender<Result<Room, StreamError>>,
+    emptied: &Receiver<Room>,
 ) {
     for band in bands(problem, band_bytes) {
-        let Ok(mut bytes) = emptied.recv() else { return };
+        let Ok(mut room) = emptied.recv() else { return };
         let done = band.map_err(StreamError::from).and_then(|band| {
-            bytes.resize(band.problem.destination_bytes() as usize, 0);
-            transpose(source, &band, &mut bytes).map(|()| bytes)
+            transpose(source, &band, room.of(band.problem.destination_bytes() as usize)?).map(|()| room)
         });
         if full.send(done).is_err() {
             return;
