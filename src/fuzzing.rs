@@ -129,7 +129,7 @@ impl Numbers<'_> {
     /// Any, or one with gaps, in which rows and matrices do not overlap.
     fn layout(&mut self, rows: u64, cols: u64) -> Layout {
         let (any, first, ld, stride) = (self.byte().is_multiple_of(4), self.next(), self.next(), self.next());
-        if any { Layout { first, ld, stride } } else { Layout::with_gaps(rows, cols, ld, stride).from(first) }
+        if any { Layout { first, ld, stride } } else { Layout::with_gaps(rows, cols, ld, stride).starting_at(first) }
     }
 
     fn next(&mut self) -> u64 {

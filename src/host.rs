@@ -76,7 +76,7 @@ pub(crate) fn window_bytes(
     match bytes {
         0 => {
             let least = slots * BUFFERS * GRAIN_BYTES;
-            let reason = format!("{memory} B of memory are too few: {slots} windows take at least {least} B");
+            let reason = format!("{memory} B of memory are too few: {slots} windows under way take at least {least} B");
             Err(BackendError::Unsupported(reason).into())
         }
         bytes => Ok(bytes),
@@ -159,8 +159,8 @@ mod tests {
             (gap, to_gap, stride, first) in (0u64..9, 0u64..9, 0u64..9, 0u64..9),
             most in 1u64..900,
         ) {
-            let source = Layout::with_gaps(rows, cols, gap, stride).from(first);
-            let destination = Layout::with_gaps(cols, rows, to_gap, stride).from(first);
+            let source = Layout::with_gaps(rows, cols, gap, stride).starting_at(first);
+            let destination = Layout::with_gaps(cols, rows, to_gap, stride).starting_at(first);
             let whole = Problem::new(rows, cols, batch, Element::U16).unwrap().with_layouts(source, destination).unwrap();
             let from: Vec<u16> = (0..whole.source_extent() as u16).collect();
             let mut to = vec![u16::MAX; whole.destination_extent() as usize];

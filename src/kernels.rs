@@ -62,7 +62,9 @@ fn not_square(problem: &Problem, _: Language) -> Option<String> {
     let [source, destination] = problem.kernel_layouts();
     match problem.rows() == problem.cols() {
         false => Some(format!("in place go square matrices, these are {}×{}", problem.rows(), problem.cols())),
-        true if source != destination => Some("in place, source and destination lie in the same places".to_owned()),
+        true if source != destination => {
+            Some("in place, source and destination have one layout, here they have two".to_owned())
+        }
         true => None,
     }
 }

@@ -63,7 +63,21 @@ impl Problem {
         }
     }
 
-    /// The same matrices in other places of the source and of the destination.
+    /// The same matrices in other places of the source, which has `rows` × `cols`, and of the destination, which has
+    /// `cols` × `rows`.
+    ///
+    /// ```
+    /// use cornerturn::element::Element;
+    /// use cornerturn::problem::{Layout, Problem};
+    ///
+    /// // The 100 × 200 elements from row 30 and column 40 on of a matrix with 1920 columns, into the upper left corner of
+    /// // one with 640.
+    /// let source = Layout { first: 30 * 1920 + 40, ld: 1920, stride: 0 };
+    /// let destination = Layout { first: 0, ld: 640, stride: 0 };
+    /// let part = Problem::new(100, 200, 1, Element::F32)?.with_layouts(source, destination)?;
+    /// assert_eq!(part.source_of(640), Some(30 * 1920 + 41)); // row 1 of the destination is column 1 of the source
+    /// # Ok::<(), cornerturn::problem::LayoutError>(())
+    /// ```
     ///
     /// The leading dimension of a single row, the stride of a single matrix and all of an empty problem mean nothing:
     /// they are not heeded, and problems that differ in nothing else are equal.
@@ -399,7 +413,7 @@ mod tests {
         );
         assert_eq!(text(layout(3, 7), layout(2, 6)), starts("source's have a stride of 7 for 2×3"));
         assert_eq!(text(layout(3, 6), layout(2, 7)), starts("destination's have a stride of 7 for 3×2"));
-        assert_eq!(text(layout(3, 6), layout(2, 6).from(4)), starts("destination's begin at element 4"));
+        assert_eq!(text(layout(3, 6), layout(2, 6).starting_at(4)), starts("destination's begin at element 4"));
     }
 
     proptest! {
@@ -411,8 +425,8 @@ mod tests {
             row_gaps in (0u64..5, 0u64..5),
             matrix_gaps in (0u64..5, 0u64..5),
         ) {
-            let source = Layout::with_gaps(rows, cols, row_gaps.0, matrix_gaps.0).from(firsts.0);
-            let destination = Layout::with_gaps(cols, rows, row_gaps.1, matrix_gaps.1).from(firsts.1);
+            let source = Layout::with_gaps(rows, cols, row_gaps.0, matrix_gaps.0).starting_at(firsts.0);
+            let destination = Layout::with_gaps(cols, rows, row_gaps.1, matrix_gaps.1).starting_at(firsts.1);
             let packed = Problem::new(rows, cols, batch, Element::U8).unwrap();
             let problem = packed.with_layouts(source, destination).unwrap();
             let mut expected = vec![None; problem.destination_extent() as usize];

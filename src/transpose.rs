@@ -8,7 +8,7 @@ use crate::kernel::Language;
 use crate::problem::{LayoutError, Problem, Side};
 use crate::variant::Variant;
 
-/// Why the caller's buffers are not transposed. Nothing of it has been enqueued.
+/// Why the caller's buffers are not transposed. Of a transpose on a stream or in a pass, nothing has been enqueued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TransposeError {
     /// The problem reaches beyond a buffer.
@@ -18,7 +18,7 @@ pub enum TransposeError {
         side: Side,
         /// What is to be transposed.
         problem: Problem,
-        /// Bytes up to the last element.
+        /// Bytes up to the last element, for wgpu to the end of its word of 4 bytes, counted from the buffer's beginning.
         needed: u64,
         /// Bytes that are there.
         has: u64,
@@ -49,8 +49,11 @@ pub enum TransposeError {
         /// What it lacks.
         usage: &'static str,
     },
-    /// Both sides are one buffer, which WebGPU lets no dispatch read and write.
-    #[error("source and destination are one buffer, which no dispatch may both read and write")]
+    /// Both sides are parts of one buffer. WebGPU lets no dispatch bind it both to read and to write; in place, it is bound
+    /// once.
+    #[error(
+        "source and destination are parts of one buffer, which WebGPU lets no dispatch bind both to read and to write"
+    )]
     SameBuffer,
     /// The sides overlap.
     #[error("the source's bytes {from:#x?} and the destination's {to:#x?} overlap")]
@@ -70,10 +73,10 @@ pub enum TransposeError {
         /// The transpose's.
         transpose: usize,
     },
-    /// A part of the problem is none.
+    /// The problem counted from the beginning of its buffers, not of its slices, is too large.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The device cannot do it, or failed.
+    /// The device cannot do it or failed; or it cannot be done so: in place, or with so little memory.
     #[error(transparent)]
     Backend(#[from] BackendError),
 }

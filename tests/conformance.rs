@@ -400,7 +400,7 @@ fn with_firsts(width: Width, (shape, rows_of, [from, to]): Firsts) -> Problem {
 
 /// The same with so many elements before the first one.
 fn begun(problem: Problem, from: u64, to: u64) -> Problem {
-    let (source, destination) = (problem.source().from(from), problem.destination().from(to));
+    let (source, destination) = (problem.source().starting_at(from), problem.destination().starting_at(to));
     problem.with_layouts(source, destination).expect("the shapes are small")
 }
 

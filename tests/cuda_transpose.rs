@@ -75,8 +75,8 @@ fn check_all<T: Copy + PartialEq + DeviceRepr>(width: Width, of: fn(u64) -> T) {
             check(&transpose, &stream, &problem, begin, of);
             let [source, destination] = [(problem.rows(), problem.cols()), (problem.cols(), problem.rows())];
             let part = problem.with_layouts(
-                Layout::with_gaps(source.0, source.1, 37, 11).from(5),
-                Layout::with_gaps(destination.0, destination.1, 3, 16).from(40),
+                Layout::with_gaps(source.0, source.1, 37, 11).starting_at(5),
+                Layout::with_gaps(destination.0, destination.1, 3, 16).starting_at(40),
             );
             check(&transpose, &stream, &part.expect("a problem"), begin, of);
         }
@@ -100,7 +100,7 @@ fn in_place<T: Copy + PartialEq + DeviceRepr>(width: Width, of: fn(u64) -> T) {
     for (side, batch, first, gap, begin) in
         [(64, 1, 0, 0, 0), (130, 2, 0, 14 * vector, 0), (144, 1, vector, 16, 32), (47, 3, 5, 3, 1), (301, 1, 0, 0, 3)]
     {
-        let layout = Layout::with_gaps(side, side, gap, 0).from(first);
+        let layout = Layout::with_gaps(side, side, gap, 0).starting_at(first);
         let problem = Problem::new(side, side, batch, Element::of_width(width)).expect("a problem");
         let problem = problem.with_layouts(layout, layout).expect("a problem");
         let content = elements(begin as u64 + problem.source_extent() + 7, of);
@@ -135,8 +135,8 @@ fn matrices_of_the_host_go_through_in_windows() {
     let transpose = CudaTranspose::new(&context).expect("a transpose");
     for (rows, cols, batch) in [(1, 1, 1), (3000, 2001, 1), (3, 50_000, 2), (50_000, 3, 2), (90, 80, 90)] {
         for gap in [0, 5] {
-            let source = Layout::with_gaps(rows, cols, gap, 3 * gap).from(gap);
-            let destination = Layout::with_gaps(cols, rows, 2 * gap, gap).from(2 * gap);
+            let source = Layout::with_gaps(rows, cols, gap, 3 * gap).starting_at(gap);
+            let destination = Layout::with_gaps(cols, rows, 2 * gap, gap).starting_at(2 * gap);
             let problem = Problem::new(rows, cols, batch, Element::U16).expect("a problem");
             let problem = problem.with_layouts(source, destination).expect("a problem");
             let from = elements(problem.source_extent(), |bits| bits as u16);

@@ -94,6 +94,29 @@ impl Gpu {
         );
         variants
     }
+
+    /// The same in place. Returns the number of dispatches.
+    fn check_in_place(&self, transpose: &WgpuTranspose, problem: &Problem, before: u64, behind: u64) -> usize {
+        let content = bytes((before + problem.source_bytes() + behind).next_multiple_of(4), 3);
+        let expected = turned(problem, &content, content.clone(), [before; 2]);
+        let buffer = self.buffer(&content);
+        let prepared = transpose
+            .prepare_in_place(problem, buffer.slice(before..))
+            .unwrap_or_else(|error| panic!("{problem}: {error}"));
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        prepared.encode(&mut encoder);
+        self.queue.submit([encoder.finish()]);
+        let wrong = self.read(&buffer).iter().zip(&expected).position(|(got, expected)| got != expected);
+        let variants: Vec<Variant> = prepared.variants().collect();
+        assert_eq!(wrong, None, "{problem} from byte {before} by {variants:?}: first wrong byte");
+        variants.len()
+    }
+}
+
+/// Square matrices for one buffer, with so many elements between rows and before the first one.
+fn square(side: u64, batch: u64, width: Width, gap: u64, first: u64) -> Problem {
+    let layout = Layout::with_gaps(side, side, gap, 0).starting_at(first);
+    packed(side, side, batch, width).with_layouts(layout, layout).expect("it is small")
 }
 
 /// What a transpose makes of the destination, with the sides so many bytes further on.
@@ -120,8 +143,8 @@ fn packed(rows: u64, cols: u64, batch: u64, width: Width) -> Problem {
 }
 
 fn with_gaps(problem: Problem, [first, row, matrix]: [u64; 3], [to_first, to_row, to_matrix]: [u64; 3]) -> Problem {
-    let source = Layout::with_gaps(problem.rows(), problem.cols(), row, matrix).from(first);
-    let destination = Layout::with_gaps(problem.cols(), problem.rows(), to_row, to_matrix).from(to_first);
+    let source = Layout::with_gaps(problem.rows(), problem.cols(), row, matrix).starting_at(first);
+    let destination = Layout::with_gaps(problem.cols(), problem.rows(), to_row, to_matrix).starting_at(to_first);
     problem.with_layouts(source, destination).expect("it is small")
 }
 
@@ -209,17 +232,7 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
                 (300, 1, 0, 1, 3 * element, 0),
                 (1, 5, 0, 0, 0, 16),
             ] {
-                let layout = Layout::with_gaps(side, side, gap, 0).from(first);
-                let problem = packed(side, side, batch, width).with_layouts(layout, layout).unwrap();
-                let content = bytes((before + problem.source_bytes() + behind).next_multiple_of(4), 3);
-                let expected = turned(&problem, &content, content.clone(), [before; 2]);
-                let buffer = gpu.buffer(&content);
-                let prepared = transpose.prepare_in_place(&problem, buffer.slice(before..)).unwrap();
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                prepared.encode(&mut encoder);
-                gpu.queue.submit([encoder.finish()]);
-                let wrong = gpu.read(&buffer).iter().zip(&expected).position(|(got, expected)| got != expected);
-                assert_eq!(wrong, None, "{problem} from byte {before} by {:?}", prepared.variants().next());
+                gpu.check_in_place(&transpose, &square(side, batch, width, gap, first), before, behind);
             }
         }
         let buffer = gpu.buffer(&[0; 4096]);
@@ -234,7 +247,21 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
             |problem: &Problem| transpose.prepare_in_place(problem, buffer.slice(..)).err().unwrap().to_string();
         assert_eq!(refused(&packed(5, 7, 1, Width::W4)), "in place go square matrices, these are 5×7");
         let apart = with_gaps(packed(5, 5, 1, Width::W4), [0, 3, 0], [8, 3, 0]);
-        assert_eq!(refused(&apart), "in place, source and destination lie in the same places");
+        assert_eq!(refused(&apart), "in place, source and destination have one layout, here they have two");
+    }
+}
+
+#[test]
+fn batches_in_place_go_in_windows() {
+    let small = |of_adapter| Limits { max_storage_buffer_binding_size: 20_480, ..default_limits(of_adapter) };
+    for gpu in gpus(small) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        for width in Width::ALL {
+            assert!(gpu.check_in_place(&transpose, &square(32, 40, width, 3, 5), 0, 16) > 1, "{width}");
+        }
+        let buffer = gpu.buffer(&[0; 40_000]);
+        let error = transpose.prepare_in_place(&packed(100, 100, 1, Width::W4), buffer.slice(..)).err().unwrap();
+        assert_eq!(error.to_string(), "needs a storage binding of 40000 B; the most is 20480");
     }
 }
 
@@ -269,7 +296,7 @@ fn matrices_of_the_host_go_through_in_windows() {
         assert_eq!(refused(&[0; 139], &mut [0; 140], 1 << 20).split(" of").next(), Some("5×7 f32 takes 140 B"));
         assert!(refused(&[0; 140], &mut [0; 139], 1 << 20).contains("of the destination, which has 139 B"));
         let text = refused(&[0; 140], &mut [0; 140], 191);
-        assert_eq!(text, "191 B of memory are too few: 3 windows take at least 192 B");
+        assert_eq!(text, "191 B of memory are too few: 3 windows under way take at least 192 B");
     }
 }
 

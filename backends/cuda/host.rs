@@ -34,6 +34,9 @@ impl CudaTranspose {
     /// `source` and `destination` are the bytes of the problem's sides. At most `memory` bytes are asked for, half of them
     /// of the device and half page-locked ones of the host. `progress` is told how many of all elements are done.
     ///
+    /// Three windows of at most 32 MiB are under way, each with four buffers: 384 MiB are as much as is used, and less than
+    /// a few MiB makes it slow.
+    ///
     /// # Errors
     /// [`TransposeError`] if a side does not fit its bytes or the memory does not suffice for a window, before anything
     /// is done; or if the device fails, when a part of the destination may have been written.

@@ -129,7 +129,7 @@ impl CudaTranspose {
     }
 
     /// Puts the transpose of `problem`, which is square, in place of its source on `stream`, and returns the variant that
-    /// runs: [`Variant::Inplace`] where all rows begin with 16 bytes, and the slower [`Variant::Swap`] elsewhere.
+    /// runs: [`Variant::Inplace`] where all rows begin at multiples of 16 bytes, and the slower [`Variant::Swap`] elsewhere.
     ///
     /// The view is as [`enqueue`](Self::enqueue) has it.
     ///
@@ -225,7 +225,7 @@ impl Placed {
         let [from, to] = [from + source.first * width, to + destination.first * width];
         let [src_first, dst_first] = [from, to].map(|address| address % SECTOR_BYTES / width);
         Ok(Placed {
-            problem: problem.with_layouts(source.from(src_first), destination.from(dst_first))?,
+            problem: problem.with_layouts(source.starting_at(src_first), destination.starting_at(dst_first))?,
             source: from - src_first * width,
             destination: to - dst_first * width,
         })

@@ -31,6 +31,9 @@ impl WgpuTranspose {
     /// host are asked for at most `memory` bytes together, but for a few KiB. `progress` is told how many of all elements
     /// are done.
     ///
+    /// Three windows of at most 32 MiB are under way, each with four buffers: 384 MiB are as much as is used, and less than
+    /// a few MiB makes it slow.
+    ///
     /// # Errors
     /// [`TransposeError`] if a side does not fit its bytes or the memory does not suffice for a window, before anything
     /// is done; or if the device fails, when a part of the destination may have been written.

@@ -112,8 +112,8 @@ impl WgpuTranspose {
     ///
     /// A slice begins where the problem's side does, at a multiple of an element's bytes, and has at least
     /// [`Problem::source_bytes`] or [`Problem::destination_bytes`]; the buffer has all of the last one's word of 4 bytes.
-    /// What the destination has in gaps, before and behind stays as it is. The fast kernels move 16 bytes at a time: where a buffer, counted from its beginning, ends
-    /// within 16 bytes, a slower one runs, so give buffers of multiples of 16.
+    /// What the destination has in gaps, before and behind stays as it is. The fast kernels move 16 bytes at a time: where
+    /// a side reaches into the last bytes of a buffer whose size is no multiple of 16, a slower one runs.
     ///
     /// # Errors
     /// [`TransposeError`] if a slice does not fit, a buffer lacks [`BufferUsages::STORAGE`], both sides are one buffer, or
@@ -133,8 +133,8 @@ impl WgpuTranspose {
         let width = problem.width().bytes() as u64;
         let (from, to) = (problem.source(), problem.destination());
         let whole = problem.with_layouts(
-            from.from(from.first + source.offset() / width),
-            to.from(to.first + destination.offset() / width),
+            from.starting_at(from.first + source.offset() / width),
+            to.starting_at(to.first + destination.offset() / width),
         )?;
         let windows = whole.windows(self.longest(width)).map(|window| {
             let window = window?;
@@ -144,12 +144,12 @@ impl WgpuTranspose {
     }
 
     /// Makes ready to transpose `problem`, which is square, in place of its source; otherwise as
-    /// [`prepare`](Self::prepare). [`Variant::Inplace`] runs where all rows begin with 16 bytes of the buffer, and the
+    /// [`prepare`](Self::prepare). [`Variant::Inplace`] runs where all rows begin at multiples of 16 bytes, and the
     /// slower [`Variant::Swap`] elsewhere.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare), and [`BackendError::Unsupported`] if rows and columns, or the layouts of source and
-    /// destination, are not the same, or if the matrices are more than the device's limits allow in one binding.
+    /// destination, are not the same, or if a matrix is more than the device's limits allow in one binding.
     pub fn prepare_in_place(&self, problem: &Problem, matrices: BufferSlice) -> Result<WgpuPrepared, TransposeError> {
         check_in_place(problem, Language::Wgsl)?;
         check_slice(Side::Destination, problem, matrices)?;
@@ -157,13 +157,8 @@ impl WgpuTranspose {
             return Ok(WgpuPrepared { dispatches: Vec::new() });
         }
         let width = problem.width().bytes() as u64;
-        let (buffer, layout) = (matrices.buffer(), problem.destination());
-        let [begin, end] = [layout.first * width, problem.destination_bytes()].map(|byte| byte + matrices.offset());
-        let bound = self.bound(buffer, begin, end, width);
-        let layout = layout.from(bound.first);
-        let problem = problem.with_layouts(layout, layout)?;
-        let fast = self.support(Variant::Inplace, &problem, bound.whole) == Support::Supported;
-        let variant = if fast { Variant::Inplace } else { Variant::Swap };
+        let layout = problem.destination().starting_at(problem.destination().first + matrices.offset() / width);
+        let whole = problem.with_layouts(layout, layout)?;
         // What the kernels' layout has as a source, and they do not read.
         let nothing = called(&self.device, "create_buffer", VECTOR_BYTES, || {
             self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -173,8 +168,32 @@ impl WgpuTranspose {
                 mapped_at_creation: false,
             })
         })?;
+        // A matrix that no binding holds is refused for that.
+        let matrix = (problem.rows() - 1) * layout.ld + problem.cols();
+        let parts: Vec<Problem> = match matrix > self.longest(width) {
+            true => vec![whole],
+            false => whole.windows(self.longest(width)).collect::<Result<_, _>>()?,
+        };
+        let dispatches = parts.iter().map(|part| self.dispatch_in_place(part, matrices.buffer(), &nothing));
+        Ok(WgpuPrepared { dispatches: dispatches.collect::<Result<_, TransposeError>>()? })
+    }
+
+    /// One dispatch in place, for matrices with their place in the buffer.
+    fn dispatch_in_place(
+        &self,
+        part: &Problem,
+        buffer: &wgpu::Buffer,
+        nothing: &wgpu::Buffer,
+    ) -> Result<Dispatch, TransposeError> {
+        let width = part.width().bytes() as u64;
+        let layout = part.destination();
+        let bound = self.bound(buffer, layout.first * width, part.destination_bytes(), width);
+        let layout = layout.starting_at(bound.first);
+        let problem = part.with_layouts(layout, layout)?;
+        let fast = self.support(Variant::Inplace, &problem, bound.whole) == Support::Supported;
+        let variant = if fast { Variant::Inplace } else { Variant::Swap };
         let sides = [nothing.as_entire_buffer_binding(), bound.binding(buffer)];
-        Ok(WgpuPrepared { dispatches: vec![self.bind(variant, &problem, bound.whole, sides)?] })
+        self.bind(variant, &problem, bound.whole, sides)
     }
 
     /// Encodes the transpose of `problem` from `source` to `destination` in a pass of its own: [`prepare`](Self::prepare)
@@ -221,7 +240,7 @@ impl WgpuTranspose {
         let (from, to) = (window.source(), window.destination());
         let read = self.bound(source, from.first * width, window.source_bytes(), width);
         let written = self.bound(destination, to.first * width, window.destination_bytes(), width);
-        let problem = window.with_layouts(from.from(read.first), to.from(written.first))?;
+        let problem = window.with_layouts(from.starting_at(read.first), to.starting_at(written.first))?;
         let whole = read.whole && written.whole;
         let support = |variant| self.support(variant, &problem, whole);
         let variant = planner::choose(Variant::Auto, &problem, self.api, support);

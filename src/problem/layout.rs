@@ -32,8 +32,9 @@ impl Layout {
         Layout { first: 0, ld, stride: rows.saturating_mul(ld).saturating_add(matrix_gap) }
     }
 
-    /// The same from this index on.
-    pub fn from(self, first: u64) -> Layout {
+    /// The same from this index on. A part of a larger matrix begins at its first row × the leading dimension + its first
+    /// column.
+    pub fn starting_at(self, first: u64) -> Layout {
         Layout { first, ..self }
     }
 

@@ -14,8 +14,8 @@ impl Problem {
     /// None for a part that lies in the whole.
     fn part(&self, [matrix, row, col]: [u64; 3], [batch, rows, cols]: [u64; 3]) -> Result<Problem, LayoutError> {
         let (from, to) = (self.source, self.destination);
-        let source = from.from(from.first + matrix * from.stride + row * from.ld + col);
-        let destination = to.from(to.first + matrix * to.stride + col * to.ld + row);
+        let source = from.starting_at(from.first + matrix * from.stride + row * from.ld + col);
+        let destination = to.starting_at(to.first + matrix * to.stride + col * to.ld + row);
         Problem::new(rows, cols, batch, self.element)?.with_layouts(source, destination)
     }
 
@@ -127,8 +127,8 @@ mod tests {
             firsts in (0u64..9, 0u64..9),
             most in 1u64..3000,
         ) {
-            let source = Layout::with_gaps(rows, cols, ld, stride).from(firsts.0);
-            let destination = Layout::with_gaps(cols, rows, to_ld, stride).from(firsts.1);
+            let source = Layout::with_gaps(rows, cols, ld, stride).starting_at(firsts.0);
+            let destination = Layout::with_gaps(cols, rows, to_ld, stride).starting_at(firsts.1);
             let whole = Problem::new(rows, cols, batch, Element::U8).unwrap().with_layouts(source, destination).unwrap();
             let mut found = vec![None; whole.destination_extent() as usize];
             for window in whole.windows(most) {
