@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::backend::BackendError;
 use crate::problem::{LayoutError, Problem, Side};
-use crate::transpose::{TransposeError, check_side};
+use crate::transpose::{TransposeError, check_length};
 
 /// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
 pub(crate) const SLOTS: usize = 3;
@@ -42,8 +42,9 @@ pub(crate) fn through(
     let (mut done, all) = (0, problem.elements());
     // After the last window each slot has another turn, which brings back what it has.
     let windows = problem.shares(bytes / problem.width().bytes() as u64).map(Some);
-    for (turn, window) in windows.chain((0..slots.len()).map(|_| None)).enumerate() {
-        let slot = &mut slots[turn % SLOTS];
+    let count = slots.len();
+    for (turn, window) in windows.chain((0..count).map(|_| None)).enumerate() {
+        let slot = &mut slots[turn % count];
         let back = slot.finish(destination)?;
         if back > 0 {
             done += back;
@@ -69,8 +70,8 @@ pub(crate) fn window_bytes(
     memory: u64,
     most: u64,
 ) -> Result<u64, TransposeError> {
-    check_side(Side::Source, problem, 0, source.len() as u64)?;
-    check_side(Side::Destination, problem, 0, destination.len() as u64)?;
+    check_length(Side::Source, problem, source.len() as u64)?;
+    check_length(Side::Destination, problem, destination.len() as u64)?;
     let slots = SLOTS as u64;
     let bytes = WINDOW_BYTES.min(most).min(memory / (slots * BUFFERS)) / GRAIN_BYTES * GRAIN_BYTES;
     match bytes {

@@ -93,21 +93,34 @@ pub(crate) fn check_in_place(problem: &Problem, language: Language) -> Result<()
     }
 }
 
-/// Whether `side` of `problem` lies in a buffer that has `has` bytes from byte `offset` on, where the side begins.
-///
-/// # Errors
-/// [`TransposeError::Misaligned`] and [`TransposeError::TooShort`].
-pub(crate) fn check_side(side: Side, problem: &Problem, offset: u64, has: u64) -> Result<(), TransposeError> {
-    let width = problem.width().bytes() as u64;
-    let needed = match side {
+/// Bytes of the buffer of a side, gaps included.
+pub(crate) fn side_bytes(side: Side, problem: &Problem) -> u64 {
+    match side {
         Side::Source => problem.source_bytes(),
         Side::Destination => problem.destination_bytes(),
-    };
-    if !offset.is_multiple_of(width) {
-        return Err(TransposeError::Misaligned { side, offset, width });
     }
+}
+
+/// Whether `side` of `problem` fits `has` bytes, at the first of which it begins.
+///
+/// # Errors
+/// [`TransposeError::TooShort`].
+pub(crate) fn check_length(side: Side, problem: &Problem, has: u64) -> Result<(), TransposeError> {
+    let needed = side_bytes(side, problem);
     match needed > has {
         true => Err(TransposeError::TooShort { side, problem: *problem, needed, has }),
         false => Ok(()),
+    }
+}
+
+/// Whether `side` of `problem` may begin at byte `offset`.
+///
+/// # Errors
+/// [`TransposeError::Misaligned`].
+pub(crate) fn check_alignment(side: Side, problem: &Problem, offset: u64) -> Result<(), TransposeError> {
+    let width = problem.width().bytes() as u64;
+    match offset.is_multiple_of(width) {
+        true => Ok(()),
+        false => Err(TransposeError::Misaligned { side, offset, width }),
     }
 }

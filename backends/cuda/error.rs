@@ -38,6 +38,18 @@ pub(super) fn failed(call: &'static str) -> impl Fn(DriverError) -> BackendError
     }
 }
 
+/// What the failure of `call` to give `requested` bytes means, of which `available` are known to be free.
+pub(super) fn not_allocated(
+    call: &'static str,
+    requested: u64,
+    available: Option<u64>,
+) -> impl Fn(DriverError) -> BackendError {
+    move |error| match error.0 {
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => BackendError::OutOfMemory { requested, available },
+        _ => failed(call)(error),
+    }
+}
+
 /// What a failure to load the PTX in `file` means; `log` is what the driver's compiler wrote.
 pub(super) fn not_loaded(file: String, log: &str, error: DriverError) -> BackendError {
     use CUresult::*;

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
+use cudarc::driver::result;
 use cudarc::driver::result::stream::StreamKind;
-use cudarc::driver::sys::{CUdeviceptr, CUresult, CUstream};
-use cudarc::driver::{DriverError, result};
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
 
-use super::error::failed;
+use super::error::{failed, not_allocated};
 use super::transpose::{CudaTranspose, Placed};
 use crate::backend::BackendError;
 use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
@@ -67,14 +67,7 @@ impl<'a> CudaSlot<'a> {
             window: None,
             through,
         };
-        let refused = |call| {
-            move |error: DriverError| match error.0 {
-                CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                    BackendError::OutOfMemory { requested: bytes as u64, available: None }
-                }
-                _ => failed(call)(error),
-            }
-        };
+        let refused = |call| not_allocated(call, bytes as u64, None);
         // What there is of a slot is freed with it.
         // SAFETY: memory is seen as bytes, and read only where it has been written before.
         unsafe {
@@ -130,8 +123,8 @@ impl Drop for CudaSlot<'_> {
             // The device may still use the memory, or is lost with all that was on it.
             return;
         }
-        // SAFETY: all is the slot's own, and has no work any more. There is nothing to do about an error; what was never
-        // allocated is null, which the driver refuses or passes over.
+        // SAFETY: all is the slot's own, and has no work any more; what was never allocated is null and passed over. There is
+        // nothing to do about an error.
         unsafe {
             for host in [self.upload, self.download] {
                 if !host.is_null() {

@@ -16,7 +16,7 @@ use crate::element::Width;
 use crate::kernel::Language;
 use crate::planner;
 use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_in_place, check_side};
+use crate::transpose::{TransposeError, check_alignment, check_in_place, check_length};
 use crate::variant::{Moves, Presence, Variant};
 
 /// Transposes in a CUDA context, on the caller's streams and with the caller's memory.
@@ -111,13 +111,13 @@ impl CudaTranspose {
         self.check_context("destination", destination.stream().context())?;
         let [has, room] = [source.len(), destination.len()].map(|elements| (elements * size_of::<T>()) as u64);
         // What needs no address comes first: a stream that is given one may wait for the view's earlier work.
-        check_side(Side::Source, problem, 0, has)?;
-        check_side(Side::Destination, problem, 0, room)?;
+        check_length(Side::Source, problem, has)?;
+        check_length(Side::Destination, problem, room)?;
         // The guards tell the stream's events, where there are any, when the work is enqueued.
         let (from, _read) = source.device_ptr(stream);
         let (to, _written) = destination.device_ptr_mut(stream);
-        check_side(Side::Source, problem, from, has)?;
-        check_side(Side::Destination, problem, to, room)?;
+        check_alignment(Side::Source, problem, from)?;
+        check_alignment(Side::Destination, problem, to)?;
         let (read, written) = (from..from + problem.source_bytes(), to..to + problem.destination_bytes());
         if read.start < written.end && written.start < read.end {
             return Err(TransposeError::Overlap { from: read, to: written });
@@ -145,10 +145,9 @@ impl CudaTranspose {
         self.check_call::<T>(stream, problem)?;
         check_in_place(problem, Language::Cuda)?;
         self.check_context("destination", matrices.stream().context())?;
-        let has = (matrices.len() * size_of::<T>()) as u64;
-        check_side(Side::Destination, problem, 0, has)?;
+        check_length(Side::Destination, problem, (matrices.len() * size_of::<T>()) as u64)?;
         let (at, _written) = matrices.device_ptr_mut(stream);
-        check_side(Side::Destination, problem, at, has)?;
+        check_alignment(Side::Destination, problem, at)?;
         let placed = Placed::new(problem, at, at)?;
         let fast = self.support(Variant::Inplace, &placed.problem) == Support::Supported;
         // SAFETY: as in `enqueue`, with one side.
@@ -188,7 +187,8 @@ impl CudaTranspose {
     }
 
     /// # Safety
-    /// The stream is one of the context's. What is placed lies in memory of the context's device that lives until the launch is over.
+    /// The stream is one of the context's. What is placed lies in memory of the context's device that lives until the
+    /// launch is over.
     pub(super) unsafe fn launch(
         &self,
         stream: CUstream,

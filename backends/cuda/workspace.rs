@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::{CUdeviceptr, CUresult};
+use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{DriverError, result};
 
 use super::CudaBackend;
-use super::error::failed;
+use super::error::{failed, not_allocated};
 use super::open::Opened;
 use super::run::CudaRun;
 use crate::backend::{BackendError, PreparedRun, RunOptions, Support, TransposeBackend, Workspace};
@@ -69,18 +69,15 @@ impl<'a> CudaWorkspace<'a> {
         let turn = opened.turn()?;
         let requested = problem.buffer_bytes().saturating_mul(sets as u64);
         let (free, _) = opened.context.mem_get_info().map_err(failed("cuMemGetInfo"))?;
-        let out_of_memory = BackendError::OutOfMemory { requested, available: Some(free as u64) };
         // Where the driver can move memory to the host (Windows), asking for too much succeeds and then crawls.
         if requested > free as u64 || usize::try_from(requested).is_err() {
-            return Err(out_of_memory);
+            return Err(BackendError::OutOfMemory { requested, available: Some(free as u64) });
         }
         let buffer = |bytes: u64| Buffer::new(&opened, bytes as usize);
         let (source, destination) = (problem.source_bytes(), problem.destination_bytes());
         let set = |_| Ok(Set { source: buffer(source)?, destination: buffer(destination)? });
-        let sets = (0..sets).map(set).collect::<Result<Vec<_>, DriverError>>().map_err(|error| match error.0 {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => out_of_memory,
-            _ => failed("cuMemAlloc")(error),
-        })?;
+        let sets = (0..sets).map(set).collect::<Result<Vec<_>, DriverError>>();
+        let sets = sets.map_err(not_allocated("cuMemAlloc", requested, Some(free as u64)))?;
         drop(turn);
         Ok(CudaWorkspace { backend, problem, sets, opened })
     }

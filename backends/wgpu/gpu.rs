@@ -88,8 +88,10 @@ impl Gpu {
 
     /// A buffer of `size` bytes, a multiple of 4.
     pub(super) fn buffer(&self, size: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, BackendError> {
-        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        self.call("create_buffer", size, || self.device.create_buffer(&descriptor))
+        self.alive()?;
+        let buffer = buffer(&self.device, size, usage, false);
+        self.alive()?;
+        buffer
     }
 
     /// Submits and waits; returns the instants before the submission and after its completion.
@@ -149,6 +151,17 @@ pub(super) fn called<T>(
         (_, Some(wgpu::Error::OutOfMemory { .. })) => Err(BackendError::OutOfMemory { requested, available: None }),
         (_, Some(error)) => Err(BackendError::Call { call, reason: describe(&error) }),
     }
+}
+
+/// A buffer of `size` bytes, a multiple of 4.
+pub(super) fn buffer(
+    device: &wgpu::Device,
+    size: u64,
+    usage: wgpu::BufferUsages,
+    mapped_at_creation: bool,
+) -> Result<wgpu::Buffer, BackendError> {
+    let descriptor = wgpu::BufferDescriptor { label: Some("cornerturn"), size, usage, mapped_at_creation };
+    called(device, "create_buffer", size, || device.create_buffer(&descriptor))
 }
 
 /// Waits for a submission to a device, or else for the latest one.

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 use wgpu::{Buffer, BufferUsages, MapMode};
 
-use super::gpu::{called, wait};
+use super::gpu::{buffer, called, wait};
 use super::transpose::WgpuTranspose;
 use crate::backend::BackendError;
 use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
@@ -55,11 +55,7 @@ impl WgpuTranspose {
 
 impl<'a> WgpuSlot<'a> {
     fn new(through: &'a WgpuTranspose, queue: &'a wgpu::Queue, bytes: u64) -> Result<WgpuSlot<'a>, TransposeError> {
-        let buffer = |usage| {
-            let descriptor =
-                wgpu::BufferDescriptor { label: Some("cornerturn"), size: bytes, usage, mapped_at_creation: false };
-            called(&through.device, "create_buffer", bytes, || through.device.create_buffer(&descriptor))
-        };
+        let buffer = |usage| buffer(&through.device, bytes, usage, false);
         Ok(WgpuSlot {
             upload: buffer(BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC)?,
             source: buffer(BufferUsages::STORAGE | BufferUsages::COPY_DST)?,

@@ -2,7 +2,7 @@
 
 use wgpu::{BufferSlice, BufferUsages, DownlevelFlags};
 
-use super::gpu::called;
+use super::gpu::buffer;
 use super::limits::{self, MAX_ELEMENTS, VECTOR_BYTES, buffer_bytes, fold};
 use super::pipeline::{Key, Params, Pipelines};
 use crate::backend::{BackendError, RunOptions, Support};
@@ -10,7 +10,7 @@ use crate::device::Api;
 use crate::kernel::Language;
 use crate::planner;
 use crate::problem::{Problem, Side};
-use crate::transpose::{TransposeError, check_in_place, check_side};
+use crate::transpose::{TransposeError, check_alignment, check_in_place, check_length, side_bytes};
 use crate::variant::Variant;
 
 /// Transposes on a wgpu device, in the caller's passes and with the caller's buffers.
@@ -51,6 +51,8 @@ use crate::variant::Variant;
 pub struct WgpuTranspose {
     pub(super) device: wgpu::Device,
     pub(super) limits: wgpu::Limits,
+    /// The same for kernels on buffers that are there already, however large they are.
+    kernel_limits: wgpu::Limits,
     api: Api,
     options: RunOptions,
     pipelines: Pipelines,
@@ -100,6 +102,7 @@ impl WgpuTranspose {
         }
         Ok(WgpuTranspose {
             device: device.clone(),
+            kernel_limits: wgpu::Limits { max_buffer_size: u64::MAX, ..limits.clone() },
             limits,
             api: api_of(device.adapter_info().backend),
             options,
@@ -160,14 +163,7 @@ impl WgpuTranspose {
         let layout = problem.destination().starting_at(problem.destination().first + matrices.offset() / width);
         let whole = problem.with_layouts(layout, layout)?;
         // What the kernels' layout has as a source, and they do not read.
-        let nothing = called(&self.device, "create_buffer", VECTOR_BYTES, || {
-            self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("cornerturn"),
-                size: VECTOR_BYTES,
-                usage: BufferUsages::STORAGE,
-                mapped_at_creation: false,
-            })
-        })?;
+        let nothing = buffer(&self.device, VECTOR_BYTES, BufferUsages::STORAGE, false)?;
         // A matrix that no binding holds is refused for that.
         let matrix = (problem.rows() - 1) * layout.ld + problem.cols();
         let parts: Vec<Problem> = match matrix > self.longest(width) {
@@ -255,14 +251,14 @@ impl WgpuTranspose {
         whole: bool,
         [source, destination]: [wgpu::BufferBinding; 2],
     ) -> Result<Dispatch, TransposeError> {
-        if let Support::Unsupported(reason) = self.support(variant, problem, whole) {
+        let refused = |variant| match self.support(variant, problem, whole) {
+            Support::Unsupported(reason) => Some(reason),
+            Support::Supported => None,
+        };
+        if let Some(reason) = refused(variant) {
             // Of the variants that may run for `auto`, this one asks for the least.
             let least = if variant.is_in_place() { variant } else { Variant::Naive };
-            return Err(match self.support(least, problem, whole) {
-                Support::Unsupported(reason) => BackendError::Unsupported(reason),
-                Support::Supported => BackendError::Unsupported(reason),
-            }
-            .into());
+            return Err(BackendError::Unsupported(refused(least).unwrap_or(reason)).into());
         }
         let beyond = || BackendError::Unsupported(format!("{problem} is beyond 32-bit numbers"));
         let spec = variant.spec();
@@ -278,15 +274,7 @@ impl WgpuTranspose {
 
     /// A buffer of its own for the parameters of a dispatch.
     fn parameters(&self, params: &Params) -> Result<wgpu::Buffer, BackendError> {
-        let size = size_of::<Params>() as u64;
-        let buffer = called(&self.device, "create_buffer", size, || {
-            self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("cornerturn"),
-                size,
-                usage: BufferUsages::UNIFORM,
-                mapped_at_creation: true,
-            })
-        })?;
+        let buffer = buffer(&self.device, size_of::<Params>() as u64, BufferUsages::UNIFORM, true)?;
         // A device that is lost makes buffers, and maps none.
         let mut view = buffer
             .slice(..)
@@ -323,9 +311,7 @@ impl WgpuTranspose {
             let bytes = problem.copied_bytes();
             return Support::Unsupported(format!("{variant} moves vectors of 16 bytes, not {bytes} bytes"));
         }
-        // The buffers are there already.
-        let limits = wgpu::Limits { max_buffer_size: u64::MAX, ..self.limits.clone() };
-        limits::support(self.api, &limits, DownlevelFlags::all(), variant, problem)
+        limits::support(self.api, &self.kernel_limits, DownlevelFlags::all(), variant, problem)
     }
 }
 
@@ -342,8 +328,9 @@ fn api_of(backend: wgpu::Backend) -> Api {
 /// Whether `side` of a problem lies in a slice, with the whole words of 4 bytes that hold it, the smallest unit that a
 /// shader writes, in its buffer.
 fn check_slice(side: Side, problem: &Problem, slice: BufferSlice) -> Result<(), TransposeError> {
-    check_side(side, problem, slice.offset(), slice.size())?;
-    let bytes = if side == Side::Source { problem.source_bytes() } else { problem.destination_bytes() };
+    check_alignment(side, problem, slice.offset())?;
+    check_length(side, problem, slice.size())?;
+    let bytes = side_bytes(side, problem);
     let needed = (slice.offset() + bytes).next_multiple_of(4) - slice.offset();
     let has = slice.buffer().size() - slice.offset();
     if needed > has && bytes > 0 {

@@ -26,7 +26,7 @@ fn corner_of(pair: Pair, down: u32, across: u32) -> vec3<u32> {
     return vec3(across * TILE_COLS, down * TILE_ROWS, pair.matrix);
 }
 
-// The index of a cell, where it is: source and destination are one.
+// The index of a cell where it is, which is where the mirrored one belongs: source and destination are one.
 fn index_of(cell: vec3<u32>) -> u32 {
-    return params.dst_first + cell.z * params.dst_stride + cell.y * params.dst_ld + cell.x;
+    return destination_index(cell.yxz);
 }
