@@ -225,3 +225,51 @@ fn enqueuing_is_cheap() {
         assert!(each.as_micros() < 100, "{each:?}");
     }
 }
+
+/// Seconds of the fastest of a few tries.
+fn fastest(mut run: impl FnMut()) -> f64 {
+    let mut seconds = || {
+        let begin = Instant::now();
+        run();
+        begin.elapsed().as_secs_f64()
+    };
+    (0..5).map(|_| seconds()).fold(f64::INFINITY, f64::min)
+}
+
+/// Bytes a second that go up to the device, and that come down, from and to page-locked memory.
+fn bus(stream: &Arc<CudaStream>, bytes: usize) -> [f64; 2] {
+    // SAFETY: bytes may have any value.
+    let mut host = unsafe { stream.context().alloc_pinned::<u8>(bytes) }.expect("page-locked memory");
+    host.as_mut_slice().expect("ready").fill(1);
+    let mut device = stream.alloc_zeros::<u8>(bytes).expect("allocated");
+    let up = fastest(|| {
+        stream.memcpy_htod(&host, &mut device).expect("up");
+        stream.synchronize().expect("done");
+    });
+    let down = fastest(|| {
+        stream.memcpy_dtoh(&device, &mut host).expect("down");
+        stream.synchronize().expect("done");
+    });
+    [up, down].map(|seconds| bytes as f64 / seconds)
+}
+
+#[test]
+#[ignore = "measures: for a quiet machine with 5 GB of memory"]
+fn matrices_of_the_host_go_through_as_fast_as_the_bus_takes_them() {
+    let Some(context) = context() else { return };
+    let stream = context.new_stream().expect("a stream");
+    let [up, down] = bus(&stream, 256 << 20);
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    for (rows, cols) in [(16_384, 32_768), (20_001, 26_843)] {
+        let problem = Problem::new(rows, cols, 1, Element::U32).expect("a problem");
+        let source: Vec<u32> = elements(rows * cols, |bits| bits as u32);
+        let mut destination = vec![0u32; source.len()];
+        let seconds = fastest(|| {
+            let (from, to) = (bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut destination));
+            transpose.transpose_host(&problem, from, to, 1 << 30, |_, _| ()).expect("transposed");
+        });
+        let through = problem.source_bytes() as f64 / seconds;
+        println!("{problem}: {:.1} GB/s; up {:.1}, down {:.1}", through / 1e9, up / 1e9, down / 1e9);
+        assert!(through >= 0.8 * up.min(down));
+    }
+}

@@ -339,6 +339,26 @@ fn what_is_larger_than_vulkans_largest_binding() {
     }
 }
 
+/// The bus is measured in `tests/cuda_transpose.rs`.
+#[test]
+#[ignore = "measures: for a quiet machine with 5 GB of memory"]
+fn matrices_of_the_host_go_through_at_this_speed() {
+    for gpu in gpus(|of_adapter| of_adapter) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        for (rows, cols) in [(16_384, 32_768), (20_001, 26_843)] {
+            let problem = packed(rows, cols, 1, Width::W4);
+            let source = bytes(problem.source_bytes(), 4);
+            let mut destination = bytes(problem.destination_bytes(), 5);
+            for _ in 0..4 {
+                let begin = Instant::now();
+                transpose.transpose_host(&gpu.queue, &problem, &source, &mut destination, 1 << 30, |_, _| ()).unwrap();
+                let seconds = begin.elapsed().as_secs_f64();
+                println!("{problem}: {:.1} GB/s", problem.source_bytes() as f64 / seconds / 1e9);
+            }
+        }
+    }
+}
+
 #[test]
 fn it_is_a_step_of_a_pass_and_can_be_encoded_again() {
     let double = "
