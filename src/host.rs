@@ -12,16 +12,16 @@ use crate::transpose::{TransposeError, check_length};
 /// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
 pub(crate) const SLOTS: usize = 3;
 /// Buffers of a slot: on the device and on the host, for source and destination.
-const BUFFERS: u64 = 4;
+pub(crate) const BUFFERS: u64 = 4;
 /// Bytes of a window, where there is memory for so many: enough that what a submission costs vanishes.
-const WINDOW_BYTES: u64 = 32 << 20;
+pub(crate) const WINDOW_BYTES: u64 = 32 << 20;
 /// Buffers have multiples of so many bytes.
 const GRAIN_BYTES: u64 = 16;
 
 /// Memory on the way of one window at a time.
 pub(crate) trait Slot {
-    /// Sends a window on its way. The slot must have none.
-    fn start(&mut self, window: Problem, source: &[u8]) -> Result<(), TransposeError>;
+    /// Sends a window on its way. The slot must have none. Until it is finished, its part of the destination may be written.
+    fn start(&mut self, window: Problem, source: &[u8], destination: &mut [u8]) -> Result<(), TransposeError>;
 
     /// Waits for the window under way, if there is one, puts it in place and returns its elements.
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError>;
@@ -51,37 +51,51 @@ pub(crate) fn through(
             progress(done, all);
         }
         if let Some(window) = window {
-            slot.start(window?, source)?;
+            slot.start(window?, source, destination)?;
         }
     }
     Ok(())
 }
 
-/// Bytes of a window on either side of a problem whose sides are to be in `source` and `destination`, for slots that take at
-/// most `memory` together, of a device that has buffers of at most `most` bytes.
+/// What slots may take.
+pub(crate) struct Room {
+    /// Bytes, all together.
+    pub(crate) memory: u64,
+    /// Buffers of a slot, each of which holds a window.
+    pub(crate) buffers: u64,
+    /// Bytes of the largest buffer that there can be.
+    pub(crate) most: u64,
+    /// Bytes of a window, where there is memory for so many.
+    pub(crate) window: u64,
+}
+
+impl Room {
+    /// Bytes of a window on either side.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] if the memory does not suffice for the least of windows.
+    pub(crate) fn window_bytes(&self) -> Result<u64, BackendError> {
+        let Room { memory, buffers, most, window } = *self;
+        let all = SLOTS as u64 * buffers;
+        match window.min(most).min(memory / all) / GRAIN_BYTES * GRAIN_BYTES {
+            0 => {
+                let least = all * GRAIN_BYTES;
+                let few =
+                    format!("{memory} B of memory are too few: {SLOTS} windows under way take at least {least} B");
+                Err(BackendError::Unsupported(few))
+            }
+            bytes => Ok(bytes),
+        }
+    }
+}
+
+/// Checks that a problem's sides fit their bytes.
 ///
 /// # Errors
-/// [`TransposeError::TooShort`] if a side does not fit its bytes, and [`BackendError::Unsupported`] if the memory does not
-/// suffice for the least of windows.
-pub(crate) fn window_bytes(
-    problem: &Problem,
-    source: &[u8],
-    destination: &[u8],
-    memory: u64,
-    most: u64,
-) -> Result<u64, TransposeError> {
+/// [`TransposeError::TooShort`] if one does not.
+pub(crate) fn check_sides(problem: &Problem, source: &[u8], destination: &[u8]) -> Result<(), TransposeError> {
     check_length(Side::Source, problem, source.len() as u64)?;
-    check_length(Side::Destination, problem, destination.len() as u64)?;
-    let slots = SLOTS as u64;
-    let bytes = WINDOW_BYTES.min(most).min(memory / (slots * BUFFERS)) / GRAIN_BYTES * GRAIN_BYTES;
-    match bytes {
-        0 => {
-            let least = slots * BUFFERS * GRAIN_BYTES;
-            let reason = format!("{memory} B of memory are too few: {slots} windows under way take at least {least} B");
-            Err(BackendError::Unsupported(reason).into())
-        }
-        bytes => Ok(bytes),
-    }
+    check_length(Side::Destination, problem, destination.len() as u64)
 }
 
 /// The problem that a window of host matrices is on a device: the same matrices, one row directly after the other.

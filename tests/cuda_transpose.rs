@@ -236,7 +236,7 @@ fn fastest(mut run: impl FnMut()) -> f64 {
     (0..5).map(|_| seconds()).fold(f64::INFINITY, f64::min)
 }
 
-/// Bytes a second that go up to the device, and that come down, from and to page-locked memory.
+/// GB/s that go up to the device, and that come down, from and to page-locked memory.
 fn bus(stream: &Arc<CudaStream>, bytes: usize) -> [f64; 2] {
     // SAFETY: bytes may have any value.
     let mut host = unsafe { stream.context().alloc_pinned::<u8>(bytes) }.expect("page-locked memory");
@@ -250,26 +250,46 @@ fn bus(stream: &Arc<CudaStream>, bytes: usize) -> [f64; 2] {
         stream.memcpy_dtoh(&device, &mut host).expect("down");
         stream.synchronize().expect("done");
     });
-    [up, down].map(|seconds| bytes as f64 / seconds)
+    [up, down].map(|seconds| bytes as f64 / 1e9 / seconds)
 }
 
 #[test]
 #[ignore = "measures: for a quiet machine with 5 GB of memory"]
-fn matrices_of_the_host_go_through_as_fast_as_the_bus_takes_them() {
+fn page_locked_matrices_go_through_as_fast_as_the_bus_takes_them() {
     let Some(context) = context() else { return };
     let stream = context.new_stream().expect("a stream");
     let [up, down] = bus(&stream, 256 << 20);
     let transpose = CudaTranspose::new(&context).expect("a transpose");
-    for (rows, cols) in [(16_384, 32_768), (20_001, 26_843)] {
-        let problem = Problem::new(rows, cols, 1, Element::U32).expect("a problem");
-        let source: Vec<u32> = elements(rows * cols, |bits| bits as u32);
-        let mut destination = vec![0u32; source.len()];
-        let seconds = fastest(|| {
-            let (from, to) = (bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut destination));
-            transpose.transpose_host(&problem, from, to, 1 << 30, |_, _| ()).expect("transposed");
-        });
-        let through = problem.source_bytes() as f64 / seconds;
-        println!("{problem}: {:.1} GB/s; up {:.1}, down {:.1}", through / 1e9, up / 1e9, down / 1e9);
-        assert!(through >= 0.8 * up.min(down));
+    for (rows, cols, element) in
+        [(16_384, 32_768, Element::U32), (20_001, 26_843, Element::U32), (40_000, 50_001, Element::U8)]
+    {
+        let problem = Problem::new(rows, cols, 1, element).expect("a problem");
+        let bytes = problem.source_bytes() as usize;
+        let source: Vec<u8> = elements(bytes as u64, |bits| bits as u8);
+        // SAFETY: bytes of any value; the source's are written before they are read.
+        let lock = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, 0) }.expect("page-locked memory");
+        let (mut from, mut to, mut destination) = (lock(), lock(), vec![0; bytes]);
+        let (from, to) = (from.as_mut_slice().expect("ready"), to.as_mut_slice().expect("ready"));
+        from.copy_from_slice(&source);
+        let through = |source: &[u8], destination: &mut [u8]| {
+            let mut run = || transpose.transpose_host(&problem, source, destination, 2 << 30, |_, _| ());
+            bytes as f64 / 1e9 / fastest(|| run().expect("transposed"))
+        };
+        let locked = through(from, to);
+        let [from_locked, to_locked, neither] =
+            [through(from, &mut destination), through(&source, to), through(&source, &mut destination)];
+        println!(
+            "{problem}: {locked:.1} GB/s; from page-locked memory alone {from_locked:.1}, to it alone {to_locked:.1}, \
+             neither {neither:.1}; up {up:.1}, down {down:.1}"
+        );
+        let width = problem.width().bytes();
+        for index in (0..problem.destination_extent()).step_by(101) {
+            let at = problem.source_of(index).expect("there are no gaps") as usize * width;
+            let index = index as usize * width;
+            assert!(
+                source[at..][..width] == to[index..][..width] && to[index..][..width] == destination[index..][..width]
+            );
+        }
+        assert!(locked >= 0.8 * up.min(down));
     }
 }

@@ -32,7 +32,7 @@ const UPDATE: &str = "install NVIDIA driver 525 or newer";
 /// Every function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
 ///
 /// A library that lacks one of them brings no devices.
-pub const SYMBOLS: [&str; 44] = [
+pub const SYMBOLS: [&str; 46] = [
     "cuCtxGetCurrent",
     "cuCtxSetCurrent",
     "cuCtxSynchronize",
@@ -63,6 +63,7 @@ pub const SYMBOLS: [&str; 44] = [
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
     "cuMemHostAlloc",
+    "cuMemcpy2DAsync_v2",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
@@ -70,6 +71,7 @@ pub const SYMBOLS: [&str; 44] = [
     "cuModuleGetFunction",
     "cuModuleLoadDataEx",
     "cuModuleUnload",
+    "cuPointerGetAttribute",
     "cuStreamBeginCapture_v2",
     "cuStreamCreate",
     "cuStreamDestroy_v2",

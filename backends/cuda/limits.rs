@@ -23,6 +23,8 @@ pub(super) struct Limits {
     pub(super) block_threads: u64,
     /// Shared memory of a block in bytes, without asking for more than the default.
     pub(super) block_shared_bytes: u64,
+    /// Bytes from row to row that a copy engine takes.
+    pub(super) max_pitch: u64,
     /// Compute capability, major and minor.
     pub(super) compute_capability: (u32, u32),
 }
@@ -43,6 +45,7 @@ impl Limits {
             grid_x: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
             block_threads: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
             block_shared_bytes: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+            max_pitch: needed(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH)?,
             compute_capability: (
                 capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 capability(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,

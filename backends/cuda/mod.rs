@@ -13,6 +13,7 @@
 //! | `geam` | cuBLAS's transpose, and whether the library is there |
 //! | `transpose` | transposes on the caller's own streams |
 //! | `host` | matrices in host memory, in windows through a device |
+//! | `plane` | page-locked memory of the host, and copies between it and a device |
 //! | `error` | the driver's errors as this crate's |
 
 mod discovery;
@@ -24,6 +25,7 @@ mod kernel;
 mod limits;
 mod modules;
 mod open;
+mod plane;
 mod run;
 mod transpose;
 mod workspace;
@@ -118,6 +120,7 @@ mod tests {
         grid_x: i32::MAX as u64,
         block_threads: 1024,
         block_shared_bytes: 48 << 10,
+        max_pitch: i32::MAX as u64,
         compute_capability: (9, 0),
     };
 

@@ -53,7 +53,7 @@ use crate::variant::{Moves, Presence, Variant};
 /// ```
 pub struct CudaTranspose {
     context: Arc<CudaContext>,
-    limits: Limits,
+    pub(super) limits: Limits,
     modules: Arc<Modules>,
 }
 

@@ -7,7 +7,7 @@ use wgpu::{Buffer, BufferUsages, MapMode};
 use super::gpu::{buffer, called, wait};
 use super::transpose::WgpuTranspose;
 use crate::backend::BackendError;
-use crate::host::{self, SLOTS, Slot, pack, packed, unpack};
+use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
 use crate::problem::Problem;
 use crate::transpose::TransposeError;
 
@@ -47,7 +47,8 @@ impl WgpuTranspose {
         progress: impl FnMut(u64, u64),
     ) -> Result<(), TransposeError> {
         let most = self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size);
-        let bytes = host::window_bytes(problem, source, destination, memory, most)?;
+        host::check_sides(problem, source, destination)?;
+        let bytes = Room { memory, buffers: BUFFERS, most, window: WINDOW_BYTES }.window_bytes()?;
         let mut slots = (0..SLOTS).map(|_| WgpuSlot::new(self, queue, bytes)).collect::<Result<Vec<_>, _>>()?;
         host::through(&mut slots, problem, bytes, source, destination, progress)
     }
@@ -69,7 +70,7 @@ impl<'a> WgpuSlot<'a> {
 }
 
 impl Slot for WgpuSlot<'_> {
-    fn start(&mut self, window: Problem, source: &[u8]) -> Result<(), TransposeError> {
+    fn start(&mut self, window: Problem, source: &[u8], _: &mut [u8]) -> Result<(), TransposeError> {
         let problem = packed(&window)?;
         let bytes = problem.source_bytes();
         let whole = bytes.next_multiple_of(16);

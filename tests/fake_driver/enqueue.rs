@@ -57,9 +57,17 @@ fn with<T>(width: Width) {
         }
     }
     refuse(&transpose, &stream);
-    for problem in [packed(37, 70, 2), part, packed(300, 411, 1), packed(5000, 1, 1), packed(0, 3, 1)] {
-        host(&transpose, &problem);
+    let rows = packed(9, 900, 2)
+        .with_layouts(Layout::with_gaps(9, 900, 5, 0), Layout::with_gaps(900, 9, 3, 7))
+        .expect("a problem");
+    for problem in [packed(37, 70, 2), part, packed(300, 411, 1), packed(5000, 1, 1), packed(0, 3, 1), rows] {
+        host(&transpose, &context, &problem, 30_000);
     }
+    // Windows whose rows are long enough for the copy engines.
+    let planes = || logged("plane");
+    let before = planes();
+    host(&transpose, &context, &packed(1100, 1300, 1), 4_000_000);
+    assert!(planes() - before > 4, "{} planes", planes() - before);
 }
 
 /// Transposes views that begin at these elements, and compares all of the destination's memory.
@@ -134,26 +142,43 @@ fn others(transpose: &CudaTranspose, stream: &Arc<CudaStream>) {
     let _ = [here, too, there].map(CudaSlice::leak);
 }
 
-/// Matrices of the host, with so little memory that they go in several windows.
-fn host(transpose: &CudaTranspose, problem: &Problem) {
-    const MEMORY: u64 = 30_000;
+/// Matrices of the host, with so little memory that they go in several windows, from and to memory that the device does not
+/// reach and memory that it does.
+fn host(transpose: &CudaTranspose, context: &Arc<CudaContext>, problem: &Problem, memory: u64) {
     let (width, mut from) = (problem.width().bytes(), Memory::new(problem.source_bytes() as usize));
     let mut to = Memory::new(problem.destination_bytes() as usize);
-    let mut expected = to.bytes().to_vec();
+    let (before, mut expected) = (to.bytes().to_vec(), to.bytes().to_vec());
     for index in 0..problem.destination_extent() {
         if let Some(at) = problem.source_of(index) {
             let [at, index] = [at, index].map(|index| index as usize * width);
             expected[index..][..width].copy_from_slice(&from.bytes()[at..][..width]);
         }
     }
-    let mut told = vec![(0, problem.elements())];
-    let result =
-        transpose.transpose_host(problem, from.bytes(), to.bytes(), MEMORY, |done, all| told.push((done, all)));
-    result.unwrap_or_else(|error| panic!("{problem}: {error}"));
-    assert!(to.bytes() == expected, "{problem}");
-    assert!(told.is_sorted() && told.last() == Some(&(problem.elements(), problem.elements())), "{told:?}");
-    let windows = problem.copied_bytes() / (MEMORY / 12);
-    assert!(told.len() as u64 > windows, "{} for {windows} windows", told.len());
+    let locked = |bytes: &[u8]| {
+        // SAFETY: all bytes are written before any is read.
+        let mut memory = unsafe { context.alloc_pinned_with_flags::<u8>(bytes.len(), 1) }.expect("page-locked memory");
+        memory.as_mut_slice().expect("ready").copy_from_slice(bytes);
+        memory
+    };
+    let run = |source: &[u8], destination: &mut [u8]| {
+        let mut told = vec![(0, problem.elements())];
+        let result = transpose.transpose_host(problem, source, destination, memory, |done, all| told.push((done, all)));
+        result.unwrap_or_else(|error| panic!("{problem}: {error}"));
+        assert!(destination == expected, "{problem}");
+        assert!(told.is_sorted() && told.last() == Some(&(problem.elements(), problem.elements())), "{told:?}");
+        told.len() as u64
+    };
+    let windows = problem.copied_bytes() / (memory / 12);
+    let told = run(from.bytes(), to.bytes());
+    assert!(told > windows, "{told} for {windows} windows");
+    let source = locked(from.bytes());
+    let mut destination = locked(&before);
+    let (source, to_locked) = (source.as_slice().expect("ready"), destination.as_mut_slice().expect("ready"));
+    run(source, to_locked);
+    to_locked.copy_from_slice(&before);
+    run(from.bytes(), to_locked);
+    to.bytes().copy_from_slice(&before);
+    run(source, to.bytes());
 }
 
 /// What fails on the way of a window is an error, and everything is given back.
@@ -164,7 +189,11 @@ pub fn host_fails() {
     let (source, mut destination) = (vec![0; 300 * 411], vec![0; 300 * 411]);
     let result = transpose.transpose_host(&problem, &source, &mut destination, 30_000, |_, _| ());
     println!("{}", result.expect_err("it fails"));
+    assert_eq!((logged("lock"), logged("alloc")), (logged("unlock"), logged("free")));
+}
+
+/// Lines of the fake's log that begin with a word.
+fn logged(word: &str) -> usize {
     let log = std::env::var_os("FAKE_LOG").map(std::fs::read_to_string).expect("a log").unwrap_or_default();
-    let count = |word: &str| log.lines().filter(|line| line.split(' ').next() == Some(word)).count();
-    assert_eq!((count("lock"), count("alloc")), (count("unlock"), count("free")), "{log}");
+    log.lines().filter(|line| line.split(' ').next() == Some(word)).count()
 }

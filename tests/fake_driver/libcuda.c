@@ -47,6 +47,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 1: *value = 1024; break;       // MAX_THREADS_PER_BLOCK
         case 5: *value = 2147483647; break; // MAX_GRID_DIM_X
         case 8: *value = 49152; break;      // MAX_SHARED_MEMORY_PER_BLOCK
+        case 11: *value = 2147483647; break; // MAX_PITCH
         case 16: *value = 132; break;       // MULTIPROCESSOR_COUNT
         case 36: *value = 3201000; break;   // MEMORY_CLOCK_RATE, kHz
         case 37: *value = 6016; break;      // GLOBAL_MEMORY_BUS_WIDTH
@@ -102,13 +103,40 @@ API cuMemFree_v2(uint64_t pointer) {
     return 0;
 }
 
+// What was locked, and not freed again.
+static struct { char* begin; size_t bytes; } locked[64];
+
 API cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
     ENTER();
     note("lock %zu\n", bytes);
     *pointer = malloc(bytes);
-    return flags ? 1 : 0;
+    int free = 0;
+    while (locked[free].begin) free++;
+    locked[free].begin = *pointer;
+    locked[free].bytes = bytes;
+    return flags > 1; // portable, or not
 }
-API cuMemFreeHost(void* pointer) { ENTER(); note("unlock\n"); free(pointer); return 0; }
+API cuMemFreeHost(void* pointer) {
+    ENTER();
+    note("unlock\n");
+    for (int i = 0; i < 64; i++) {
+        if (locked[i].begin == pointer) locked[i].begin = NULL;
+    }
+    free(pointer);
+    return 0;
+}
+API cuPointerGetAttribute(void* value, int attribute, uint64_t pointer) {
+    ENTER();
+    if (attribute != 2) return 1; // MEMORY_TYPE
+    for (int i = 0; i < 64; i++) {
+        uint64_t begin = (uintptr_t)locked[i].begin;
+        if (begin && pointer >= begin && pointer < begin + locked[i].bytes) {
+            *(unsigned*)value = 1; // of the host
+            return 0;
+        }
+    }
+    return 1;
+}
 
 // Work.
 
@@ -163,6 +191,30 @@ API cuMemcpyHtoDAsync_v2(uint64_t destination, const void* source, size_t bytes,
 API cuMemcpyDtoHAsync_v2(void* destination, uint64_t source, size_t bytes, void* stream) {
     ENTER();
     memcpy(destination, (const void*)(uintptr_t)source, bytes);
+    return stream ? 0 : 400;
+}
+struct copy_2d {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const char* from_host;
+    uint64_t from_device;
+    void* from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_type;
+    char* to_host;
+    uint64_t to_device;
+    void* to_array;
+    size_t to_pitch, row, rows;
+};
+API cuMemcpy2DAsync_v2(const struct copy_2d* copy, void* stream) {
+    ENTER();
+    note("plane %zux%zu\n", copy->rows, copy->row);
+    const char* from = copy->from_type == 1 ? copy->from_host : (const char*)(uintptr_t)copy->from_device;
+    char* to = copy->to_type == 1 ? copy->to_host : (char*)(uintptr_t)copy->to_device;
+    if (copy->from_type + copy->to_type != 3 || copy->from_pitch < copy->row || copy->to_pitch < copy->row) return 1;
+    for (size_t row = 0; row < copy->rows; row++) {
+        memcpy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->row);
+    }
     return stream ? 0 : 400;
 }
 API cuMemcpyDtoDAsync_v2(uint64_t destination, uint64_t source, size_t bytes, void* stream) {
