@@ -9,14 +9,15 @@ use std::time::{Duration, SystemTime};
 use clap::ValueEnum;
 
 use super::Failure;
+use super::choice::{self, without_repeats};
 use super::interrupt::stop_on_interrupt;
 use super::output::Output;
 use super::parse::{self, PeakArg};
 use super::progress::Progress;
 use super::tuning::Tuning;
 use crate::backend::TransposeBackend;
-use crate::backends::{self, Discovery};
-use crate::device::{Api, DeviceId, DeviceKind};
+use crate::backends;
+use crate::device::{DeviceId, DeviceKind};
 use crate::element::Element;
 use crate::harness::{self, Plan, Target};
 use crate::record::{self, Environment, Record, Status};
@@ -123,8 +124,8 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt("stopping after this batch; once more to stop at once")?;
     let mut tuning = args.tune.then(Tuning::open).transpose()?;
     let outputs = Outputs::open(args, tuning.as_ref().and_then(Tuning::file))?;
-    let discovery = backends::discover(&apis(&args.device));
-    let chosen = choose(&args.device, &discovery)?;
+    let discovery = backends::discover(&choice::apis(&args.device));
+    let chosen = choice::choose(&args.device, &discovery)?;
     check_peaks(&args.peak, &chosen)?;
     let targets = harness::targets(chosen, |id| user_peak(&args.peak, id));
     let environment = environment(command);
@@ -195,47 +196,6 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     // The sizes that depend on the kind of device are all small: one kind stands for all.
     plan.problems(DeviceKind::Gpu).map_err(|error| Failure::Input(error.to_string()))?;
     Ok(plan)
-}
-
-/// The list without what stands in it earlier, in the same order.
-fn without_repeats<T: Copy + PartialEq>(list: &[T]) -> Vec<T> {
-    let mut seen = Vec::new();
-    for item in list {
-        if !seen.contains(item) {
-            seen.push(*item);
-        }
-    }
-    seen
-}
-
-/// The APIs to look at: opening a driver takes time and memory, so only those that are asked for.
-fn apis(devices: &[DeviceId]) -> Vec<Api> {
-    let asked = |api: &Api| devices.is_empty() || devices.iter().any(|id| id.api == *api);
-    Api::ALL.into_iter().filter(asked).collect()
-}
-
-/// The devices asked for, in the order asked; all of them if none is named.
-fn choose<'a>(ids: &[DeviceId], discovery: &'a Discovery) -> Result<Vec<&'a dyn TransposeBackend>, Failure> {
-    let devices = || discovery.devices.iter().map(Box::as_ref);
-    if ids.is_empty() {
-        return Ok(devices().collect());
-    }
-    let find = |id: DeviceId| devices().find(|device| device.device().id == id);
-    without_repeats(ids).into_iter().map(|id| find(id).ok_or_else(|| unknown_device(id, discovery))).collect()
-}
-
-fn unknown_device(id: DeviceId, discovery: &Discovery) -> Failure {
-    let mut message = format!("there is no device `{id}`");
-    for absent in discovery.absent.iter().filter(|absent| absent.api == id.api) {
-        message += &format!("; {}: {}", absent.api, absent.reason);
-        if !absent.remedy.is_empty() {
-            message += &format!(" ({})", absent.remedy);
-        }
-    }
-    // Only now are the other APIs worth looking at.
-    let all = backends::discover(&Api::ALL);
-    let ids: Vec<String> = all.devices.iter().map(|device| device.device().id.to_string()).collect();
-    Failure::Input(format!("{message}; the devices here are {}", ids.join(", ")))
 }
 
 /// A peak for a device that does not run would be lost without a word, most likely for a slip of the pen.

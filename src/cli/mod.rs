@@ -4,6 +4,7 @@
 //! interrupted.
 
 mod bench;
+mod choice;
 mod devices;
 mod input;
 mod interrupt;
