@@ -25,6 +25,8 @@ pub mod peak;
 pub mod physical;
 pub mod planner;
 pub mod problem;
+#[cfg(feature = "cli")]
+pub mod profile;
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod report;

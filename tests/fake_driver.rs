@@ -48,7 +48,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 9] = [
+    const SCENES: [(&str, Scene); 10] = [
         ("list", list),
         ("transpose", transpose),
         ("errors", errors),
@@ -58,6 +58,7 @@ mod linux {
         ("geam", geam),
         ("enqueue", crate::enqueue::enqueue),
         ("host", crate::enqueue::host_fails),
+        ("profile", profile),
     ];
 
     pub fn main() -> ExitCode {
@@ -162,6 +163,8 @@ mod linux {
         ];
         trials.extend(cublas());
         trials.extend(host());
+        #[cfg(feature = "cli")]
+        trials.extend(counters());
         for width in Width::ALL {
             let play = Play { width, ..Play::scene("transpose") };
             trials.push(case(&format!("transpose::{width}"), play, ""));
@@ -196,6 +199,50 @@ mod linux {
             fails("host_memory_fails", &[("FAKE_FAIL", "cuMemHostAlloc:2")], "out of memory: 2496 B requested\n"),
         ]
     }
+
+    /// Cases of `cornerturn profile`, with an ncu that makes its counters up.
+    #[cfg(feature = "cli")]
+    fn counters() -> [Trial; 4] {
+        let play = Play { width: Width::W4, ..Play::scene("profile") };
+        [
+            case(
+                "ncu_counts",
+                play,
+                "exit code 0\ntiled l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum 7\n\
+                 tiled dram__bytes_read.sum 1024\npadded l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum 7\n\
+                 padded dram__bytes_read.sum 1024\n",
+            ),
+            case("ncu_is_refused", Play { fake: &[("FAKE_NCU", "refuse")], ..play }, "exit code 1\n"),
+            case("ncu_is_missing", Play { fake: &[("PATH", "")], ..play }, "exit code 1\n"),
+            case("ncu_runs_what_fails", Play { fake: &[("FAKE_FAIL", "cuLaunchKernel:701")], ..play }, "exit code 1\n"),
+        ]
+    }
+
+    /// Prints the counters of two variants; under ncu it is what launches them.
+    #[cfg(feature = "cli")]
+    fn profile() {
+        if env::args().any(|argument| argument == "--launch") {
+            let code = cornerturn::cli::run(env::args_os());
+            std::process::exit(if code == ExitCode::SUCCESS { 0 } else { 1 });
+        }
+        let file = env::var_os("FAKE_LOG").map(PathBuf::from).expect("a log").with_extension("json");
+        let words = ["cornerturn", "profile", "--variant", "tiled,padded", "--size", "64x65", "--quiet", "--json"];
+        let code = cornerturn::cli::run(words.map(std::ffi::OsString::from).into_iter().chain([file.clone().into()]));
+        println!("exit code {}", if code == ExitCode::SUCCESS { 0 } else { 1 });
+        let Ok(text) = fs::read_to_string(file) else { return };
+        let profile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        for row in profile["results"].as_array().expect("rows") {
+            for counter in row["counters"].as_array().expect("counters") {
+                if let Some(measured) = counter["measured"].as_f64() {
+                    let name = |value: &serde_json::Value| value.as_str().expect("a name").to_owned();
+                    println!("{} {} {measured}", name(&row["variant"]), name(&counter["metric"]));
+                }
+            }
+        }
+    }
+
+    #[cfg(not(feature = "cli"))]
+    fn profile() {}
 
     /// Cases of cuBLAS: where it is missing or incomplete, its row has a reason; what fails is an error.
     fn cublas() -> [Trial; 9] {
@@ -282,6 +329,7 @@ mod linux {
         let output = Command::new(env::current_exe()?)
             .env(SCENE, play.scene)
             .env("LD_LIBRARY_PATH", folder.path())
+            .env("PATH", path_from(folder.path())?)
             .env("FAKE_LOG", folder.path().join("log"))
             .env("FAKE_WIDTH", play.width.bytes().to_string())
             .envs(play.fake.iter().copied())
@@ -292,6 +340,14 @@ mod linux {
             return Err(format!("{}\n{told}", output.status).into());
         }
         Ok(())
+    }
+
+    /// Where programs are looked for: first where the fake ncu is put.
+    fn path_from(folder: &Path) -> Result<std::ffi::OsString, Failed> {
+        let ncu = folder.join("ncu");
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_driver/ncu"), ncu)?;
+        let others = env::var_os("PATH").unwrap_or_default();
+        Ok(env::join_paths([folder.to_path_buf()].into_iter().chain(env::split_paths(&others)))?)
     }
 
     fn cc_usable() -> &'static Result<(), String> {

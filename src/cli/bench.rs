@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::ValueEnum;
 
@@ -20,7 +20,7 @@ use crate::backends;
 use crate::device::{DeviceId, DeviceKind};
 use crate::element::Element;
 use crate::harness::{self, Plan, Target};
-use crate::record::{self, Environment, Record, Status};
+use crate::record::{self, Record, Status};
 use crate::report;
 use crate::variant::Variant;
 
@@ -128,7 +128,7 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let chosen = choice::choose(&args.device, &discovery)?;
     check_peaks(&args.peak, &chosen)?;
     let targets = harness::targets(chosen, |id| user_peak(&args.peak, id));
-    let environment = environment(command);
+    let environment = super::environment(command);
     let mut progress = Progress::new(args.quiet);
     let rows = match &mut tuning {
         Some(tuning) => harness::run_tuned(&targets, &plan, &mut tuning.winners, &stop, &mut progress),
@@ -211,20 +211,6 @@ fn check_peaks(peaks: &[PeakArg], chosen: &[&dyn TransposeBackend]) -> Result<()
 fn user_peak(peaks: &[PeakArg], id: DeviceId) -> Option<f64> {
     let last = |wanted: Option<DeviceId>| peaks.iter().rev().find(|peak| peak.device == wanted).map(|peak| peak.gbps);
     last(Some(id)).or_else(|| last(None))
-}
-
-fn environment(command: &[OsString]) -> Environment {
-    // The program's own path says where somebody keeps their files, and nothing about the run.
-    let program = command.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_owned();
-    let words = std::iter::once(&program).chain(command.iter().skip(1));
-    Environment {
-        version: env!("CARGO_PKG_VERSION").into(),
-        command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
-        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        os: std::env::consts::OS.into(),
-        arch: std::env::consts::ARCH.into(),
-        cpus: std::thread::available_parallelism().map_or(1, usize::from),
-    }
 }
 
 fn absent(absent: &backends::Absent) -> record::Absent {

@@ -10,15 +10,20 @@ mod input;
 mod interrupt;
 mod output;
 mod parse;
+mod profile;
 mod progress;
 mod transpose;
 mod tuning;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use clap::{Parser, Subcommand};
+
+use crate::record::Environment;
 
 /// Matrix transpose at the speed of a copy on any GPU: files, benchmark and devices.
 #[derive(Parser)]
@@ -34,6 +39,8 @@ enum Command {
     Bench(Box<bench::Args>),
     /// Transpose the matrices in a file: NumPy's .npy, or raw elements
     Transpose(transpose::Args),
+    /// Count sectors and bank conflicts of the CUDA kernels in hardware, with Nsight Compute
+    Profile(profile::Args),
     /// List the devices, and why the others are not here
     Devices,
 }
@@ -63,6 +70,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Bench(arguments) => bench::run(&arguments, &args),
         Command::Transpose(arguments) => transpose::run(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments, &args),
         Command::Devices => devices::run(),
     };
     let (code, message) = match done {
@@ -87,5 +95,20 @@ fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::Run(format!("cannot write to standard output: {error}")))
         }
         _ => Ok(()),
+    }
+}
+
+/// Where and how the program runs.
+fn environment(command: &[OsString]) -> Environment {
+    // The program's own path says where somebody keeps their files, and nothing about the run.
+    let program = command.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_owned();
+    let words = std::iter::once(&program).chain(command.iter().skip(1));
+    Environment {
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        os: std::env::consts::OS.into(),
+        arch: std::env::consts::ARCH.into(),
+        cpus: std::thread::available_parallelism().map_or(1, usize::from),
     }
 }

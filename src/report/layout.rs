@@ -6,7 +6,7 @@ use super::number::{self, NONE, or_none};
 use super::{compare, text};
 use crate::device::DeviceKind;
 use crate::problem;
-use crate::record::{Device, Record, Row, Status};
+use crate::record::{Device, Environment, Record, Row, Status};
 
 /// A report.
 pub(super) struct Layout {
@@ -131,11 +131,17 @@ pub(super) fn of(record: &Record) -> Layout {
         notes.push(notes::LAYOUTS.into());
     }
     notes.extend(notes::absent(record));
-    Layout { facts: facts(record), warnings: warnings(record), sections, notes, footnotes: footnotes.0 }
+    Layout {
+        facts: environment(&record.environment),
+        warnings: warnings(record),
+        sections,
+        notes,
+        footnotes: footnotes.0,
+    }
 }
 
-fn facts(record: &Record) -> Vec<String> {
-    let environment = &record.environment;
+/// Where and how a program ran.
+pub(super) fn environment(environment: &Environment) -> Vec<String> {
     vec![
         format!(
             "cornerturn {} on {} {}, {} processors, {}",

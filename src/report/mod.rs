@@ -8,11 +8,13 @@ mod layout;
 mod markdown;
 mod notes;
 mod number;
+mod profile;
 mod table;
 #[cfg(test)]
 mod tests;
 mod text;
 
+use crate::profile::Profile;
 use crate::record::Record;
 
 pub use csv::csv;
@@ -27,6 +29,11 @@ pub use text::{escape, escape_lines};
 /// The text has no colour and no control characters but newlines, of which the last character is one.
 pub fn table(record: &Record) -> String {
     table::render(&layout::of(record))
+}
+
+/// The counters of a profile as text for a terminal: of each variant what was predicted and what was measured.
+pub fn profile(profile: &Profile) -> String {
+    table::render(&profile::of(profile))
 }
 
 /// What [`table()`] shows, as GitHub Markdown that can stand in a README as it is.

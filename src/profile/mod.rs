@@ -1,0 +1,88 @@
+//! Hardware counters of kernels, read by Nsight Compute, beside what the access model predicts.
+
+mod ncu;
+
+use serde::Serialize;
+
+use crate::problem::Problem;
+use crate::record::{Device, Environment};
+
+pub use ncu::{Launch, Ncu, ProfileError};
+
+/// The version of the format of a [`Profile`].
+pub const SCHEMA: &str = "cornerturn-profile/1";
+
+/// A hardware counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// The name that Nsight Compute has for it.
+    pub metric: &'static str,
+    /// What it counts, in a few words.
+    pub title: &'static str,
+}
+
+/// The counters that are read: those of which the access model predicts something. Of one launch, summed over the device.
+pub const COUNTERS: [Counter; 8] = [
+    Counter { metric: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", title: "global load requests" },
+    Counter { metric: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", title: "global load sectors" },
+    Counter { metric: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", title: "global store requests" },
+    Counter { metric: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", title: "global store sectors" },
+    Counter { metric: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", title: "shared load conflicts" },
+    Counter { metric: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", title: "shared store conflicts" },
+    Counter { metric: "dram__bytes_read.sum", title: "DRAM bytes read" },
+    Counter { metric: "dram__bytes_write.sum", title: "DRAM bytes written" },
+];
+
+/// A value for each of [`COUNTERS`], in that order; `None` where there is none.
+pub type Counts = [Option<f64>; COUNTERS.len()];
+
+/// What the access model predicts for one launch of a variant: that it moves what the problem has, once.
+pub fn predicted(problem: &Problem) -> Counts {
+    let bytes = |bytes: u64| Some(bytes as f64);
+    [None, None, None, None, None, None, bytes(problem.source_bytes()), bytes(problem.destination_bytes())]
+}
+
+/// What the counters had for some variants, and what was predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Profile {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The machine and the program.
+    pub environment: Environment,
+    /// The device.
+    pub device: Device,
+    /// What was transposed, such as `4096×4096 f32`.
+    pub problem: String,
+    /// One row for each variant, in the order launched.
+    pub results: Vec<Row>,
+}
+
+/// A variant's counters.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The variant.
+    pub variant: String,
+    /// One value for each counter.
+    pub counters: Vec<Value>,
+}
+
+/// A counter, as predicted and as measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Value {
+    /// [`Counter::metric`].
+    pub metric: &'static str,
+    /// What the access model gives, if it gives anything.
+    pub predicted: Option<f64>,
+    /// What the hardware counted, if it has this counter.
+    pub measured: Option<f64>,
+}
+
+impl Row {
+    /// A row of both.
+    pub fn new(variant: &str, predicted: Counts, measured: Counts) -> Row {
+        let values = predicted.into_iter().zip(measured);
+        let value =
+            |(counter, (predicted, measured)): (&Counter, _)| Value { metric: counter.metric, predicted, measured };
+        Row { variant: variant.into(), counters: COUNTERS.iter().zip(values).map(value).collect() }
+    }
+}
