@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::channel::oneshot;
-
 use wgpu::{ErrorFilter, Features, PollError, PollType};
 
 use super::pipeline::Pipelines;
@@ -115,23 +114,13 @@ impl Gpu {
 
     /// Reads the beginning of a mappable buffer that no submission uses any more.
     pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: &mut [u8]) -> Result<(), BackendError> {
-        let failed = |reason: String| BackendError::Call { call: "map_async", reason };
-        let slice = buffer.slice(..(bytes.len() as u64).next_multiple_of(4));
-        let (sender, mut receiver) = oneshot::channel();
-        self.call("map_async", 0, || {
-            slice.map_async(wgpu::MapMode::Read, move |result| {
-                // Nobody listens any more where waiting has failed already.
-                let _ = sender.send(result);
-            });
-        })?;
-        self.wait(None)?;
-        match receiver.try_recv() {
-            Ok(Some(Ok(()))) => {}
-            Ok(Some(Err(error))) => return Err(failed(error.to_string())),
-            Ok(None) => return Err(failed("the device is done, but the buffer is not mapped".into())),
-            Err(error) => return Err(failed(error.to_string())),
-        }
-        let view = slice.get_mapped_range().map_err(|error| failed(error.to_string()))?;
+        self.alive()?;
+        let size = (bytes.len() as u64).next_multiple_of(4);
+        let mapped =
+            Mapping::begin(&self.device, buffer, wgpu::MapMode::Read, size).and_then(|it| it.wait(&self.device));
+        self.alive()?;
+        mapped?;
+        let view = buffer.slice(..size).get_mapped_range().map_err(unmapped)?;
         bytes.copy_from_slice(&view[..bytes.len()]);
         drop(view);
         buffer.unmap();
@@ -184,6 +173,44 @@ pub(super) fn wait(device: &wgpu::Device, submission: Option<wgpu::SubmissionInd
             Err(panic) => return Err(BackendError::Lost { reason: panic_text(panic.as_ref()) }),
         }
     }
+}
+
+/// A buffer on its way into the host's memory.
+pub(super) struct Mapping(oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>);
+
+impl Mapping {
+    /// Has the first bytes of a buffer mapped once the device is done with it.
+    pub(super) fn begin(
+        device: &wgpu::Device,
+        buffer: &wgpu::Buffer,
+        mode: wgpu::MapMode,
+        bytes: u64,
+    ) -> Result<Mapping, BackendError> {
+        let (sender, receiver) = oneshot::channel();
+        called(device, "map_async", 0, || {
+            buffer.slice(..bytes).map_async(mode, move |result| {
+                // Nobody listens any more where waiting has failed already.
+                let _ = sender.send(result);
+            });
+        })?;
+        Ok(Mapping(receiver))
+    }
+
+    /// Waits until the bytes are there.
+    pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<(), BackendError> {
+        let mut answer = || self.0.try_recv().map_err(unmapped);
+        let mut answered = answer()?;
+        if answered.is_none() {
+            wait(device, None)?;
+            answered = answer()?;
+        }
+        answered.ok_or_else(|| unmapped("the device is done, but the buffer is not mapped"))?.map_err(unmapped)
+    }
+}
+
+/// A buffer could not be mapped.
+pub(super) fn unmapped(error: impl std::fmt::Display) -> BackendError {
+    BackendError::Call { call: "map_async", reason: error.to_string() }
 }
 
 /// Calls wgpu and returns the first error that it reports meanwhile.

@@ -1,12 +1,9 @@
 //! Matrices in host memory, of any size, in windows through a device.
 
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-
 use wgpu::{Buffer, BufferUsages, MapMode};
 
-use super::gpu::{buffer, called, wait};
+use super::gpu::{Mapping, buffer, called, unmapped};
 use super::transpose::WgpuTranspose;
-use crate::backend::BackendError;
 use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
 use crate::problem::Problem;
 use crate::transpose::TransposeError;
@@ -18,7 +15,7 @@ struct WgpuSlot<'a> {
     destination: Buffer,
     download: Buffer,
     /// What is under way, and what tells that it has come back.
-    window: Option<(Problem, Receiver<Result<(), wgpu::BufferAsyncError>>)>,
+    window: Option<(Problem, Mapping)>,
     through: &'a WgpuTranspose,
     queue: &'a wgpu::Queue,
 }
@@ -75,14 +72,14 @@ impl Slot for WgpuSlot<'_> {
         let bytes = problem.source_bytes();
         let whole = bytes.next_multiple_of(16);
         let prepared = self.through.prepare(&problem, self.source.slice(..whole), self.destination.slice(..whole))?;
-        map(&self.through.device, &self.upload, MapMode::Write, whole)?;
-        let mut view = self.upload.slice(..whole).get_mapped_range_mut().map_err(lost)?;
+        let device = &self.through.device;
+        Mapping::begin(device, &self.upload, MapMode::Write, whole)?.wait(device)?;
+        let mut view = self.upload.slice(..whole).get_mapped_range_mut().map_err(unmapped)?;
         assert!(view.len() as u64 >= bytes, "the view has what was mapped");
         // SAFETY: the view has so many bytes, which only this may write while it is borrowed mutably.
         unsafe { pack(&window, source, view.slice(..).as_raw_element_ptr()) };
         drop(view);
         self.upload.unmap();
-        let device = &self.through.device;
         called(device, "submit", 0, || {
             let mut encoder = device.create_command_encoder(&Default::default());
             encoder.copy_buffer_to_buffer(&self.upload, 0, &self.source, 0, whole);
@@ -90,49 +87,19 @@ impl Slot for WgpuSlot<'_> {
             encoder.copy_buffer_to_buffer(&self.destination, 0, &self.download, 0, whole);
             self.queue.submit([encoder.finish()]);
         })?;
-        let (sender, receiver) = channel();
-        self.download.slice(..whole).map_async(MapMode::Read, move |result| {
-            // Nobody listens any more where something else failed.
-            let _ = sender.send(result);
-        });
-        self.window = Some((window, receiver));
+        let mapping = Mapping::begin(device, &self.download, MapMode::Read, whole)?;
+        self.window = Some((window, mapping));
         Ok(())
     }
 
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError> {
-        let Some((window, mapped)) = self.window.take() else { return Ok(0) };
-        arrived(&self.through.device, &mapped)?;
+        let Some((window, mapping)) = self.window.take() else { return Ok(0) };
+        mapping.wait(&self.through.device)?;
         let bytes = window.elements() * window.width().bytes() as u64;
-        let view = self.download.slice(..bytes.next_multiple_of(16)).get_mapped_range().map_err(lost)?;
+        let view = self.download.slice(..bytes.next_multiple_of(16)).get_mapped_range().map_err(unmapped)?;
         unpack(&window, &view[..bytes as usize], destination);
         drop(view);
         self.download.unmap();
         Ok(window.elements())
     }
-}
-
-/// Maps the first bytes of a buffer, and waits for that.
-fn map(device: &wgpu::Device, buffer: &Buffer, mode: MapMode, bytes: u64) -> Result<(), BackendError> {
-    let (sender, receiver) = channel();
-    buffer.slice(..bytes).map_async(mode, move |result| {
-        // As above.
-        let _ = sender.send(result);
-    });
-    arrived(device, &receiver)
-}
-
-/// Waits until a mapping has been done.
-fn arrived(device: &wgpu::Device, mapped: &Receiver<Result<(), wgpu::BufferAsyncError>>) -> Result<(), BackendError> {
-    loop {
-        match mapped.try_recv() {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => return Err(lost(error)),
-            Err(TryRecvError::Empty) => wait(device, None)?,
-            Err(TryRecvError::Disconnected) => return Err(lost("the device never answered")),
-        }
-    }
-}
-
-fn lost(error: impl std::fmt::Display) -> BackendError {
-    BackendError::Call { call: "map_async", reason: error.to_string() }
 }
