@@ -15,8 +15,9 @@ pub(crate) const SLOTS: usize = 3;
 pub(crate) const BUFFERS: u64 = 4;
 /// Bytes of a window, where there is memory for so many: enough that what a submission costs vanishes.
 pub(crate) const WINDOW_BYTES: u64 = 32 << 20;
-/// Buffers have multiples of so many bytes.
+/// Buffers have multiples of so many bytes; large ones of as many as allocations begin at.
 const GRAIN_BYTES: u64 = 16;
+const LARGE_GRAIN_BYTES: u64 = 512;
 
 /// Memory on the way of one window at a time.
 pub(crate) trait Slot {
@@ -77,7 +78,9 @@ impl Room {
     pub(crate) fn window_bytes(&self) -> Result<u64, BackendError> {
         let Room { memory, buffers, most, window } = *self;
         let all = SLOTS as u64 * buffers;
-        match window.min(most).min(memory / all) / GRAIN_BYTES * GRAIN_BYTES {
+        let bytes = window.min(most).min(memory / all);
+        let grain = if bytes < LARGE_GRAIN_BYTES { GRAIN_BYTES } else { LARGE_GRAIN_BYTES };
+        match bytes / grain * grain {
             0 => {
                 let least = all * GRAIN_BYTES;
                 let few =

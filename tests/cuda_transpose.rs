@@ -13,6 +13,7 @@ use cornerturn::CudaTranspose;
 use cornerturn::cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cornerturn::cudarc::driver::{CudaContext, CudaStream, DeviceRepr, sys};
 use cornerturn::element::{Element, Width};
+use cornerturn::pattern::Pattern;
 use cornerturn::problem::{Layout, Problem};
 use cornerturn::variant::Variant;
 
@@ -202,27 +203,33 @@ fn a_graph_captures_it() {
 fn enqueuing_is_cheap() {
     const TRIES: u32 = 50;
     const TIMES: u32 = 50;
-    let Some(context) = context() else { return };
-    let stream = context.new_stream().expect("a stream");
-    let transpose = CudaTranspose::new(&context).expect("a transpose");
-    for (rows, cols) in [(32, 32), (300, 301)] {
-        let problem = Problem::new(rows, cols, 1, Element::U32).expect("a problem");
-        let from = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
-        let mut to = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
-        transpose.enqueue(&stream, &problem, &from, &mut to).expect("warm");
-        stream.synchronize().expect("done");
-        let tries = (0..TRIES).map(|_| {
-            let begin = Instant::now();
-            for _ in 0..TIMES {
-                transpose.enqueue(&stream, &problem, &from, &mut to).expect("enqueued");
-            }
-            let elapsed = begin.elapsed();
+    for tracking in [true, false] {
+        let Some(context) = context() else { return };
+        if !tracking {
+            // SAFETY: everything here is on one stream.
+            unsafe { context.disable_event_tracking() };
+        }
+        let stream = context.new_stream().expect("a stream");
+        let transpose = CudaTranspose::new(&context).expect("a transpose");
+        for (rows, cols) in [(32, 32), (300, 301)] {
+            let problem = Problem::new(rows, cols, 1, Element::U32).expect("a problem");
+            let from = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
+            let mut to = stream.alloc_zeros::<u32>((rows * cols) as usize).expect("allocated");
+            transpose.enqueue(&stream, &problem, &from, &mut to).expect("warm");
             stream.synchronize().expect("done");
-            elapsed / TIMES
-        });
-        let each = tries.min().expect("some tries");
-        println!("{each:?} to enqueue {problem}");
-        assert!(each.as_micros() < 100, "{each:?}");
+            let tries = (0..TRIES).map(|_| {
+                let begin = Instant::now();
+                for _ in 0..TIMES {
+                    transpose.enqueue(&stream, &problem, &from, &mut to).expect("enqueued");
+                }
+                let elapsed = begin.elapsed();
+                stream.synchronize().expect("done");
+                elapsed / TIMES
+            });
+            let each = tries.min().expect("some tries");
+            println!("{each:?} to enqueue {problem}, event tracking {}", if tracking { "on" } else { "off" });
+            assert!(each.as_micros() < 100, "{each:?}");
+        }
     }
 }
 
@@ -233,7 +240,7 @@ fn fastest(mut run: impl FnMut()) -> f64 {
         run();
         begin.elapsed().as_secs_f64()
     };
-    (0..5).map(|_| seconds()).fold(f64::INFINITY, f64::min)
+    (0..4).map(|_| seconds()).fold(f64::INFINITY, f64::min)
 }
 
 /// GB/s that go up to the device, and that come down, from and to page-locked memory.
@@ -254,18 +261,23 @@ fn bus(stream: &Arc<CudaStream>, bytes: usize) -> [f64; 2] {
 }
 
 #[test]
-#[ignore = "measures: for a quiet machine with 5 GB of memory"]
+#[ignore = "measures: for a quiet machine with 20 GB of memory"]
 fn page_locked_matrices_go_through_as_fast_as_the_bus_takes_them() {
     let Some(context) = context() else { return };
     let stream = context.new_stream().expect("a stream");
     let [up, down] = bus(&stream, 256 << 20);
     let transpose = CudaTranspose::new(&context).expect("a transpose");
-    for (rows, cols, element) in
-        [(16_384, 32_768, Element::U32), (20_001, 26_843, Element::U32), (40_000, 50_001, Element::U8)]
-    {
+    // The first shows what making and freeing the device's buffers takes.
+    for (rows, cols, element) in [
+        (16_384, 16_384, Element::U32),
+        (32_768, 32_768, Element::U32),
+        (30_001, 35_791, Element::U32),
+        (60_000, 60_001, Element::U8),
+    ] {
         let problem = Problem::new(rows, cols, 1, element).expect("a problem");
         let bytes = problem.source_bytes() as usize;
-        let source: Vec<u8> = elements(bytes as u64, |bits| bits as u8);
+        let mut source = vec![0; bytes];
+        Pattern { seed: 1 }.fill(0, 1, &mut source);
         // SAFETY: bytes of any value; the source's are written before they are read.
         let lock = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, 0) }.expect("page-locked memory");
         let (mut from, mut to, mut destination) = (lock(), lock(), vec![0; bytes]);
@@ -290,6 +302,6 @@ fn page_locked_matrices_go_through_as_fast_as_the_bus_takes_them() {
                 source[at..][..width] == to[index..][..width] && to[index..][..width] == destination[index..][..width]
             );
         }
-        assert!(locked >= 0.8 * up.min(down));
+        assert!(bytes < 2 << 30 || locked >= 0.8 * up.min(down));
     }
 }

@@ -196,7 +196,7 @@ mod linux {
                 &[("FAKE_FAIL", "cuMemcpyDtoHAsync_v2:1")],
                 "cuMemcpyDtoHAsync failed: CUDA_ERROR_INVALID_VALUE\n",
             ),
-            fails("host_memory_fails", &[("FAKE_FAIL", "cuMemHostAlloc:2")], "out of memory: 2496 B requested\n"),
+            fails("host_memory_fails", &[("FAKE_FAIL", "cuMemHostAlloc:2")], "out of memory: 12288 B requested\n"),
         ]
     }
 

@@ -1,5 +1,6 @@
 //! Matrices in host memory, of any size, in windows through a device.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -15,17 +16,28 @@ use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, 
 use crate::problem::{Problem, Side};
 use crate::transpose::TransposeError;
 
-/// Memory on the way of one window at a time, and the stream that it is on its way on.
+/// The memory of all slots: one piece on the device and one, page-locked, on the host, for making and freeing a piece takes a
+/// millisecond.
+struct Memory<'a> {
+    device: CUdeviceptr,
+    /// Null where there is none.
+    host: *mut u8,
+    /// Whether the device may still use it: then it is not freed.
+    lost: Cell<bool>,
+    through: &'a CudaTranspose,
+}
+
+/// What one window at a time goes through, and the stream that it is on its way on.
 struct CudaSlot<'a> {
     stream: CUstream,
-    /// Memory of the host that the device reaches by itself; null where it reaches the caller's.
-    upload: *mut u8,
-    download: *mut u8,
+    /// Memory of the host; none where the device reaches the caller's.
+    upload: Option<NonNull<u8>>,
+    download: Option<NonNull<u8>>,
     source: CUdeviceptr,
     destination: CUdeviceptr,
     /// What is under way.
     window: Option<Problem>,
-    through: &'a CudaTranspose,
+    memory: &'a Memory<'a>,
 }
 
 impl CudaTranspose {
@@ -60,7 +72,9 @@ impl CudaTranspose {
         let direct = self.reached(problem, locked, room(BUFFERS, WINDOW_BYTES)?)?;
         let window = if direct.contains(&true) { long_window(problem) } else { WINDOW_BYTES };
         let bytes = room(BUFFERS - direct.iter().filter(|&&direct| direct).count() as u64, window)?;
-        let slot = |_| CudaSlot::new(self, bytes as usize, direct);
+        let staged = direct.iter().filter(|&&direct| !direct).count();
+        let memory = Memory::new(self, 2 * SLOTS * bytes as usize, staged * SLOTS * bytes as usize)?;
+        let slot = |index| CudaSlot::new(&memory, index, bytes as usize, direct);
         let mut slots = (0..SLOTS).map(slot).collect::<Result<Vec<_>, _>>()?;
         host::through(&mut slots, problem, bytes, source, destination, progress)
     }
@@ -76,36 +90,54 @@ impl CudaTranspose {
     }
 }
 
-/// Bytes of a window whose rows are long, of which there are still many.
+/// Bytes of a window whose rows are long, of which there are still so many that the first one up and the last one down are a
+/// small part of the way.
 fn long_window(problem: &Problem) -> u64 {
-    (problem.copied_bytes() / 32).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
+    (problem.copied_bytes() / 64).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
+}
+
+impl<'a> Memory<'a> {
+    /// So many bytes on the device and on the host. The context must be current.
+    fn new(through: &'a CudaTranspose, device: usize, host: usize) -> Result<Memory<'a>, BackendError> {
+        let mut memory = Memory { device: 0, host: std::ptr::null_mut(), lost: Cell::new(false), through };
+        let refused = |call, bytes| not_allocated(call, bytes as u64, None);
+        // What there is of it is freed with it.
+        // SAFETY: memory is seen as bytes, and read only where it has been written before.
+        unsafe {
+            memory.device = result::malloc_sync(device).map_err(refused("cuMemAlloc", device))?;
+            if host > 0 {
+                memory.host = result::malloc_host(host, 0).map_err(refused("cuMemHostAlloc", host))?.cast();
+                NonNull::new(memory.host).ok_or_else(no_way)?;
+            }
+        }
+        Ok(memory)
+    }
 }
 
 impl<'a> CudaSlot<'a> {
-    /// A slot for windows of so many bytes, some of whose sides the device reaches directly. The context must be current.
-    fn new(through: &'a CudaTranspose, bytes: usize, direct: [bool; 2]) -> Result<CudaSlot<'a>, BackendError> {
-        let mut slot = CudaSlot {
-            stream: result::stream::create(StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?,
-            upload: std::ptr::null_mut(),
-            download: std::ptr::null_mut(),
-            source: 0,
-            destination: 0,
+    /// The slot of this number, for windows of so many bytes, some of whose sides the device reaches directly. The context
+    /// must be current.
+    fn new(
+        memory: &'a Memory<'a>,
+        index: usize,
+        bytes: usize,
+        direct: [bool; 2],
+    ) -> Result<CudaSlot<'a>, BackendError> {
+        let stream = result::stream::create(StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
+        let staged = direct.map(|direct| usize::from(!direct));
+        let first = index * (staged[0] + staged[1]);
+        // SAFETY: the memory has so many buffers for each slot.
+        let host = |number: usize| NonNull::new(unsafe { memory.host.add(number * bytes) });
+        let device = |number: usize| memory.device + (number * bytes) as CUdeviceptr;
+        Ok(CudaSlot {
+            stream,
+            upload: if direct[0] { None } else { host(first) },
+            download: if direct[1] { None } else { host(first + staged[0]) },
+            source: device(2 * index),
+            destination: device(2 * index + 1),
             window: None,
-            through,
-        };
-        let refused = |call| not_allocated(call, bytes as u64, None);
-        // What there is of a slot is freed with it.
-        // SAFETY: memory is seen as bytes, and read only where it has been written before.
-        unsafe {
-            for (host, direct) in [&mut slot.upload, &mut slot.download].into_iter().zip(direct) {
-                if !direct {
-                    *host = result::malloc_host(bytes, 0).map_err(refused("cuMemHostAlloc"))?.cast();
-                }
-            }
-            slot.source = result::malloc_sync(bytes).map_err(refused("cuMemAlloc"))?;
-            slot.destination = result::malloc_sync(bytes).map_err(refused("cuMemAlloc"))?;
-        }
-        Ok(slot)
+            memory,
+        })
     }
 
     fn wait(&self) -> Result<(), BackendError> {
@@ -120,10 +152,10 @@ impl CudaSlot<'_> {
     unsafe fn upload(&self, window: &Problem, source: &[u8]) -> Result<(), BackendError> {
         // SAFETY: by the contract; a window lies in the problem's sides.
         unsafe {
-            match (NonNull::new(self.upload), Plane::of(window, Side::Source)) {
+            match (self.upload, Plane::of(window, Side::Source)) {
                 (Some(upload), _) => {
                     pack(window, source, upload);
-                    let packed = std::slice::from_raw_parts(self.upload, bytes_of(window));
+                    let packed = std::slice::from_raw_parts(upload.as_ptr(), bytes_of(window));
                     result::memcpy_htod_async(self.source, packed, self.stream).map_err(failed("cuMemcpyHtoDAsync"))
                 }
                 (None, Some(plane)) => plane.upload(source.as_ptr(), self.source, self.stream),
@@ -137,7 +169,7 @@ impl CudaSlot<'_> {
     unsafe fn download(&self, window: &Problem, destination: &mut [u8]) -> Result<(), BackendError> {
         // SAFETY: by the contract; a window lies in the problem's sides.
         unsafe {
-            match (NonNull::new(self.download), Plane::of(window, Side::Destination)) {
+            match (self.download, Plane::of(window, Side::Destination)) {
                 (Some(download), _) => {
                     let turned = std::slice::from_raw_parts_mut(download.as_ptr(), bytes_of(window));
                     result::memcpy_dtoh_async(turned, self.destination, self.stream)
@@ -169,7 +201,8 @@ impl Slot for CudaSlot<'_> {
             // From here on there is something to wait for, whatever fails.
             self.window = Some(window);
             self.upload(&window, source)?;
-            self.through.launch(self.stream, &placed, self.through.choose(&placed))?;
+            let through = self.memory.through;
+            through.launch(self.stream, &placed, through.choose(&placed))?;
             self.download(&window, destination)?;
         }
         Ok(())
@@ -178,9 +211,10 @@ impl Slot for CudaSlot<'_> {
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError> {
         let Some(window) = self.window.take() else { return Ok(0) };
         self.wait()?;
-        if !self.download.is_null() {
+        if let Some(download) = self.download {
             // SAFETY: the window has come back into so many bytes, which nothing writes any more.
-            unpack(&window, unsafe { std::slice::from_raw_parts(self.download, bytes_of(&window)) }, destination);
+            let turned = unsafe { std::slice::from_raw_parts(download.as_ptr(), bytes_of(&window)) };
+            unpack(&window, turned, destination);
         }
         Ok(window.elements())
     }
@@ -188,24 +222,30 @@ impl Slot for CudaSlot<'_> {
 
 impl Drop for CudaSlot<'_> {
     fn drop(&mut self) {
-        if self.through.bind().is_err() || self.wait().is_err() {
+        if self.memory.through.bind().is_err() || self.wait().is_err() {
             // The device may still use the memory, or is lost with all that was on it.
+            self.memory.lost.set(true);
             return;
         }
-        // SAFETY: all is the slot's own, and has no work any more; what was never allocated is null and passed over. There is
+        // SAFETY: the stream is the slot's own and has no work any more. There is nothing to do about an error.
+        let _ = unsafe { result::stream::destroy(self.stream) };
+    }
+}
+
+impl Drop for Memory<'_> {
+    fn drop(&mut self) {
+        if self.lost.get() || self.through.bind().is_err() {
+            return;
+        }
+        // SAFETY: all slots are gone, and none has work any more; what was never allocated is null and passed over. There is
         // nothing to do about an error.
         unsafe {
-            for host in [self.upload, self.download] {
-                if !host.is_null() {
-                    let _ = result::free_host(host.cast::<c_void>());
-                }
+            if !self.host.is_null() {
+                let _ = result::free_host(self.host.cast::<c_void>());
             }
-            for device in [self.source, self.destination] {
-                if device != 0 {
-                    let _ = result::free_sync(device);
-                }
+            if self.device != 0 {
+                let _ = result::free_sync(self.device);
             }
-            let _ = result::stream::destroy(self.stream);
         }
     }
 }
