@@ -42,6 +42,7 @@ constexpr unsigned int STORES = (TILE_COLS + STEP - 1) / STEP;
 
 static_assert(BLOCK_Y == 1 && BLOCK_X % SPAN == 0 && BLOCK_X % UNITS == 0, "whole rows at a time");
 static_assert(UNITS % 8 == 0 && STEP % 4 == 0, "whole warps");
+static_assert(BLOCK_X % SECTOR == 0, "a thread keeps its place in the ends of rows");
 static_assert(WIDTH >= 4 || STEP * STORES % (16 / WIDTH) == 0, "whole fours of columns that lie apart");
 static_assert(PITCH % VECTOR == 0 && TILE_ROWS * PITCH >= MOST_ROWS * (SPAN * VECTOR + VECTOR) + 2 * VECTOR,
               "room for the largest pitch and its gaps");

@@ -81,12 +81,12 @@ __device__ __forceinline__ unsigned int head_of(Index to) {
 // Stores the elements of a tile's destination rows before their vectors, where a row begins, and after them, where it
 // ends, one by one. A row's first vector begins at the first of `align` elements, 1, VECTOR or SECTOR, that lie in it;
 // `left` says how many there are from the tile's first source row to the matrix's end, or more than the tile has.
-// `element` tells the element of a column and a row of the tile, and `past` that of a row that may lie beyond it.
+// `element` tells the element of a column and a row of the tile, and `past` that of a row that may lie beyond it. A block
+// has a multiple of SECTOR threads, so that each keeps its place in the rows.
 template <typename First, typename Last>
 __device__ __forceinline__ void store_ends(
     Unit* __restrict__ dst, Index ld, const Place& tile, unsigned int left, unsigned int align, First element,
     Last past) {
-    static_assert(BLOCK_X % SECTOR == 0, "a thread keeps its place in the rows");
     // Where rows begin modulo a sector, for which 32 bits do.
     const unsigned int begin = static_cast<unsigned int>(tile.to);
     const unsigned int step = static_cast<unsigned int>(ld);

@@ -34,6 +34,8 @@
 
 #include "exchange.cuh"
 
+static_assert(BLOCK_X % SECTOR == 0, "a thread keeps its place in the ends of rows");
+
 // The piece whose first `count` elements, of GROUP at the most, are those of `below`.
 __device__ __forceinline__ Piece merge(const Piece& own, const Piece& below, int count) {
 #if WIDTH < 4

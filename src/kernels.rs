@@ -47,7 +47,7 @@ pub(crate) const SWAP: Kernel = Kernel {
     geometry: swap_geometry,
     grid: pairs,
     obstacle: not_square,
-    access: padded_access,
+    access: word_access,
     in_place: true,
     libraries: &[Library::Pairs, Library::Bits],
 };
@@ -196,16 +196,36 @@ fn inplace_geometry(width: Width, language: Language) -> Geometry {
     transposed_tile(width, threads, side, side)
 }
 
+/// A row of the tile lies, wherever it begins, in a window of so many words, of which a block takes some at a time.
 fn swap_geometry(width: Width, language: Language) -> Geometry {
-    let tile_element_bytes = language.word_bytes(width);
-    match language {
-        // Both tiles, each with a column more.
-        Language::Cuda => Geometry { pitch: 66, tile_element_bytes, ..direct(32, 8, 32, 32) },
-        // One at a time, and of the widest elements no column more, for 16 KiB.
-        Language::Wgsl => {
-            Geometry { pitch: if width == Width::W16 { 32 } else { 33 }, tile_element_bytes, ..direct(32, 8, 32, 32) }
-        }
-    }
+    let (words, windows, side) = match (width, language) {
+        // Windows begin with a sector. Long rows, for where they end two blocks write parts of a sector; and no more
+        // threads and elements than let two blocks share a multiprocessor.
+        (Width::W1, Language::Cuda) => (48, 10, 160),
+        (Width::W2, Language::Cuda) => (64, 7, 112),
+        // The same, and within 16 KiB, which WebGPU promises everywhere. A window that is a warp may begin with any word.
+        (Width::W1, Language::Wgsl) => (32, 8, 124),
+        (Width::W2, Language::Wgsl) => (48, 5, 80),
+        (Width::W4, _) => (64, 4, 56),
+        (Width::W8, _) => (32, 8, 30),
+        (Width::W16, _) => (32, 8, 31),
+    };
+    // What is loaded and put into the tile as it is: vectors, or words, which alone are atomic.
+    let unit = match language {
+        Language::Cuda => vector(width),
+        Language::Wgsl => language.per_word(width),
+    };
+    // The units that hold a row wherever it begins, and as many elements as rows are apart modulo a unit.
+    let pitch = (side + unit - 1).next_multiple_of(unit) + unit - 1;
+    // An even one has conflicts.
+    let pitch = if unit == 1 { pitch | 1 } else { pitch };
+    Geometry { pitch, tile_element_bytes: width.bytes() as u32, ..direct(words, windows, side, side) }
+}
+
+/// Words on both sides; the tile is free of conflicts, or nearly so, by a pitch that is no constant.
+fn word_access(width: Width) -> Access {
+    let words = Walk::Along { bytes: Language::Wgsl.word_bytes(width) };
+    Access { load: words, store: words, tile: None }
 }
 
 fn compact_geometry(width: Width, language: Language) -> Geometry {

@@ -1,40 +1,45 @@
 // What swap.wgsl does with elements of 1 and 2 bytes, of which a word has PER_WORD, perhaps of two rows that two workgroups
-// exchange at the same time. So no word is stored: of each word those bits are flipped that change, which are nobody
-// else's.
+// exchange at the same time.
 
 @group(0) @binding(0) var<storage, read> source: array<u32>;
 @group(0) @binding(1) var<storage, read_write> destination: array<atomic<u32>>;
 
-// Words of a row of the tile, wherever it begins.
-const WORDS = TILE_COLS / PER_WORD + 1u;
-
-fn load_element(index: u32) -> Word {
-    return element(atomicLoad(&destination[index / PER_WORD]), index);
+fn load_word(number: u32) -> Word {
+    return atomicLoad(&destination[number]);
 }
 
-// Stores what the tile has where the mirrored tile is, whose first cell this is, and which had `old` in an invocation's
-// places.
-fn store_four(corner: vec3<u32>, at: vec2<u32>, old: Four) {
-    let new_ones = mirrored(at);
-    workgroupBarrier();
-    put_four(Four(old.a ^ new_ones.a, old.b ^ new_ones.b, old.c ^ new_ones.c, old.d ^ new_ones.d), at);
-    workgroupBarrier();
-    let rows = min(params.rows - corner.y, TILE_ROWS);
-    let cols = min(params.rows - corner.x, TILE_COLS);
-    for (var item = at.y * BLOCK_X + at.x; item < rows * WORDS; item += BLOCK_X * BLOCK_Y) {
-        let row = item / WORDS;
-        let begin = index_of(corner + vec3(0u, row, 0u));
-        // The column of the word's first element; before the tile, so modulo 2^32.
-        let first = item % WORDS * PER_WORD - begin % PER_WORD;
-        var flipped = 0u;
-        for (var lane = 0u; lane < PER_WORD; lane++) {
-            let col = first + lane;
-            if col < cols {
-                flipped |= place(tile[row][col], lane);
-            }
-        }
-        if flipped != 0u {
-            atomicXor(&destination[begin / PER_WORD + item % WORDS], flipped);
-        }
+// The word of PER_WORD elements of this column of the tile, from row `first` on; of those that the tile has not, which may
+// be before it, modulo 2^32, there is something else.
+fn gathered(rows: Rows, first: u32, col: u32) -> Word {
+    // Rows from the first one to that before which there is the next gap.
+    let gap = (0u - first) % PER_WORD;
+    let at = rows.shift + first * rows.pitch + ((first + gap) / PER_WORD - 1u) * rows.gap + col;
+    var word = push(0u, at + select(0u, rows.gap, gap == 0u));
+    word = push(word, at + rows.pitch + select(0u, rows.gap, gap <= 1u));
+    if PER_WORD > 2u {
+        word = push(word, at + 2u * rows.pitch + select(0u, rows.gap, gap <= 2u));
+        word = push(word, at + 3u * rows.pitch + rows.gap);
     }
+    return word;
+}
+
+// A word without its lowest element and with that of this place in the tile on top.
+fn push(word: u32, place: u32) -> u32 {
+    let at = min(place, TILE_ROWS * PITCH - 1u);
+    // What is above the element is shifted out.
+    return (word >> BITS) | ((tile[at / PER_WORD] >> (at % PER_WORD * BITS)) << (32u - BITS));
+}
+
+// Stores a word that begins in this column of a row of `cols`. Of one that is not the row's alone those bits are flipped
+// that change, which are nobody else's.
+fn store_word(number: u32, word: Word, old: Word, col: u32, cols: u32) {
+    if col < cols && cols - col >= PER_WORD {
+        atomicStore(&destination[number], word);
+        return;
+    }
+    // Elements of the word before the row, and to its end.
+    let before = select(0u, 0u - col, col >= cols);
+    let count = min(cols - col, PER_WORD);
+    let ours = (0xffffffffu << (before * BITS)) & (0xffffffffu >> ((PER_WORD - count) * BITS));
+    atomicXor(&destination[number], (word ^ old) & ours);
 }
