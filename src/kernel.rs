@@ -184,7 +184,7 @@ pub enum Library {
     Skinny,
     /// Pairs of tiles of a square matrix that mirror each other.
     Pairs,
-    /// Words of several elements, exchanged bit by bit.
+    /// Words in place, of which several elements may belong to two rows.
     Bits,
 }
 

@@ -209,7 +209,8 @@ variants! {
         kernel: Some(kernels::INPLACE),
         cpu: CPU_IN_PLACE, wgpu: Present, cuda: Present,
     }
-    /// Square matrices in place, an element at a time, wherever rows begin.
+    /// Square matrices in place, wherever rows begin: rows of two tiles lie in shared memory as they are, one tile after the
+    /// other, and a thread gathers from there, element by element, the words that it stores.
     Swap "swap" ours {
         moves: Moves::Transpose,
         ceiling: false,
