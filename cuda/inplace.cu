@@ -81,7 +81,7 @@ __device__ __forceinline__ void store_tile(Unit* matrices, Index ld, const Tile&
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_X) inplace(const Unit*, Unit* dst, const Matrices m) {
-    const Pair pair = pair_of(m);
+    const Pair pair = pair_of<1>(m);
     const Tile upper = tile_at(m, pair, pair.low, pair.high);
     const Tile lower = tile_at(m, pair, pair.high, pair.low);
     // The same way for all threads.

@@ -3,7 +3,8 @@
 //
 // T tiles a side make T × (T + 1) / 2 pairs. They are numbered over a rectangle, of (T + 1) / 2 columns, rounded down, and T
 // rows or, where T is even, T + 1: below its diagonal lie the pairs whose first tile is in the left half of the matrix, and
-// above it, turned around, the others.
+// above it, turned around, the others. Columns of the rectangle are taken in strips of STRIP, and pairs of a strip along its
+// rows: then what runs together exchanges tiles that lie side by side, on both sides of the diagonal.
 
 // The tiles of a block: row `low` and column `high` of tiles, and the other way round; low <= high.
 struct Pair {
@@ -12,11 +13,19 @@ struct Pair {
     unsigned int high;
 };
 
+template <unsigned int STRIP>
 __device__ __forceinline__ Pair pair_of(const Matrices& m) {
     const unsigned int column = blockIdx.x / m.down;
-    const unsigned int row = blockIdx.x - column * m.down;
+    unsigned int row = blockIdx.x - column * m.down;
     const unsigned int matrix = column / m.across;
-    const unsigned int col = column - matrix * m.across;
+    unsigned int col = column - matrix * m.across;
+    if (STRIP > 1) {
+        const unsigned int first = col / STRIP * STRIP;
+        const unsigned int width = m.across - first < STRIP ? m.across - first : STRIP;
+        const unsigned int number = (col - first) * m.down + row;
+        row = number / width;
+        col = first + number - row * width;
+    }
     const unsigned int even = 2 * m.across < m.down ? 1 : 0;
     const unsigned int tiles = m.down - even;
     const Index begin = m.dst_first + matrix * m.dst_stride;

@@ -36,22 +36,68 @@ typedef Unit Word;
 #endif
 constexpr unsigned int PER_WORD = sizeof(Word) / WIDTH;
 constexpr unsigned int THREADS = BLOCK_X * BLOCK_Y;
-// Elements that a window has to spare, and, of these, one of how many it begins with.
-constexpr unsigned int SPARE = BLOCK_X * PER_WORD - TILE_COLS;
-constexpr unsigned int ALIGN = SPARE + 1 < SECTOR ? VECTOR : SECTOR;
+#ifndef STRIPS
+#define STRIPS 8
+#endif
+// Elements that a row's words may begin before the tile does, and so the rows and columns that a tile may have parts of.
+constexpr unsigned int HALO = PER_WORD - 1;
+constexpr unsigned int SIDE = TILE_ROWS + HALO;
+// Elements of the words of a row at the most: where the matrix ends, all that are left.
+constexpr unsigned int LONGEST = TILE_COLS + (HALO > 0 ? PER_WORD : 0);
+// Elements of which a window begins with one.
+constexpr unsigned int ALIGN = BLOCK_X * PER_WORD < LONGEST + SECTOR - PER_WORD ? VECTOR : SECTOR;
 // Vectors of a window, windows that a block loads at a time, and how many times it loads and it stores.
 constexpr unsigned int SPAN = BLOCK_X * PER_WORD / VECTOR;
 constexpr unsigned int STRIDE = THREADS / SPAN;
-constexpr unsigned int LOADS = (TILE_ROWS + STRIDE - 1) / STRIDE;
+constexpr unsigned int LOADS = (SIDE + STRIDE - 1) / STRIDE;
 constexpr unsigned int STORES = (TILE_ROWS + BLOCK_Y - 1) / BLOCK_Y;
-// Elements of the vectors that hold a row.
-constexpr unsigned int ROOM = (TILE_COLS + 2 * VECTOR - 2) / VECTOR * VECTOR;
+// Elements of the vectors that hold a row's words.
+constexpr unsigned int ROOM = (LONGEST + 2 * VECTOR - PER_WORD - 1) / VECTOR * VECTOR;
 
-static_assert(SPARE + 1 >= VECTOR && BLOCK_X * PER_WORD % VECTOR == 0, "room for a row wherever it begins");
-static_assert(PITCH == ROOM + VECTOR - 1 && TILE_ROWS * PITCH % VECTOR == 0, "room for the largest pitch");
-static_assert(VECTOR > 1 || PITCH % 2 == 1, "no conflicts");
+static_assert(TILE_COLS % PER_WORD == 0 && BLOCK_X * PER_WORD % VECTOR == 0, "whole words, and whole vectors");
+static_assert(BLOCK_X * PER_WORD >= LONGEST + VECTOR - PER_WORD, "room for a row wherever it begins");
+static_assert(TILE_ROWS * PITCH % VECTOR == 0 && TILE_ROWS * PITCH >= SIDE * (ROOM + VECTOR - 1) + HALO,
+              "room for the largest pitch");
+static_assert(VECTOR > 1 || ROOM % 2 == 1, "no conflicts");
 
 __shared__ uint4 shared[TILE_ROWS * PITCH / VECTOR];
+
+// A tile in its matrix. It has those of a row's words that begin in TILE_COLS columns, and, so that the mirrored tile has
+// the mirrored ones, of each of them what is in a word of the mirrored tile. Words that begin in a column may have elements
+// of HALO columns before it: of the matrix's word that holds a row's first element
+struct Part {
+    Index begin;       // index of the first element, HALO rows and columns before, perhaps before the matrix: modulo 2^64
+    unsigned int rows; // to the end of the matrix, at most SIDE
+    unsigned int cols;
+    unsigned int missing_rows; // of the first ones, those before the matrix
+    unsigned int missing_cols;
+    unsigned int reach_rows; // elements of the words of a column, and of a row
+    unsigned int reach_cols;
+};
+
+__device__ __forceinline__ Part part_at(const Matrices& m, const Pair& pair, unsigned int down, unsigned int across) {
+    const Tile tile = tile_at(m, pair, down, across);
+    return {
+        tile.begin - HALO * (m.dst_ld + 1),
+        tile.rows + HALO,
+        tile.cols + HALO,
+        down == 0 ? HALO : 0,
+        across == 0 ? HALO : 0,
+        (down + 1) * (Index)TILE_ROWS < m.rows ? TILE_ROWS : LONGEST,
+        (across + 1) * (Index)TILE_COLS < m.cols ? TILE_COLS : LONGEST,
+    };
+}
+
+// Column of the first of the tile's words in a row that begins at this index.
+__device__ __forceinline__ unsigned int first_word(unsigned int begin) {
+    return (0 - begin) % PER_WORD;
+}
+
+// Column of what lies `item` elements from the beginning of the window of such a row; before the tile, modulo 2^32.
+__device__ __forceinline__ unsigned int column(unsigned int begin, unsigned int item) {
+    const unsigned int first = first_word(begin);
+    return first + item - (begin + first) % ALIGN;
+}
 
 // How the rows of a tile lie in shared memory, in elements.
 struct Rows {
@@ -60,7 +106,7 @@ struct Rows {
     unsigned int gap;
 };
 
-__device__ __forceinline__ Rows rows_of(const Matrices& m, const Tile& tile) {
+__device__ __forceinline__ Rows rows_of(const Matrices& m, const Part& tile) {
     const unsigned int pitch = ROOM + static_cast<unsigned int>(m.dst_ld) % VECTOR;
     return {static_cast<unsigned int>(tile.begin) % VECTOR, pitch, pitch % 8 == 0 ? VECTOR : 0};
 }
@@ -68,12 +114,6 @@ __device__ __forceinline__ Rows rows_of(const Matrices& m, const Tile& tile) {
 // Where a row's first element is.
 __device__ __forceinline__ unsigned int position(const Rows& in, unsigned int row) {
     return in.shift + row * in.pitch + row / VECTOR * in.gap;
-}
-
-// The column of the first of those elements of a window that are `item` elements from its beginning, where the row begins
-// at this index; before the tile, so modulo 2^32.
-__device__ __forceinline__ unsigned int column(Index begin, unsigned int item) {
-    return item - static_cast<unsigned int>(begin) % ALIGN;
 }
 
 // Vectors that a thread has loaded of a tile.
@@ -84,34 +124,38 @@ struct Loaded {
 // A thread's vector of a row of a tile.
 struct Spot {
     unsigned int row;
-    unsigned int col; // of its first element; before the tile, so modulo 2^32
+    unsigned int col; // of its first element; before the tile, modulo 2^32
     Index at;         // index of that element
     bool wanted;      // whether it has elements of the tile
 };
 
 // The same tile, as if nobody knew: what has been computed of it is computed anew instead of being kept in registers.
-__device__ __forceinline__ Tile anew(Tile tile) {
+__device__ __forceinline__ Part anew(Part tile) {
     asm volatile("" : "+l"(tile.begin), "+r"(tile.rows), "+r"(tile.cols));
     return tile;
 }
 
 // Calls `each` with the number and the place of every vector that a thread takes of a tile.
 template <typename Each>
-__device__ __forceinline__ void for_vectors(const Tile& tile, Index ld, Each each) {
+__device__ __forceinline__ void for_vectors(const Part& tile, Index ld, Each each) {
     const unsigned int thread = threadIdx.y * BLOCK_X + threadIdx.x;
     const unsigned int first = thread / SPAN;
     Index begin = tile.begin + first * ld;
 #pragma unroll
     for (unsigned int i = 0; i < LOADS; i++, begin += STRIDE * ld) {
         const unsigned int row = first + i * STRIDE;
-        const unsigned int col = column(begin, thread % SPAN * VECTOR);
-        const bool wanted = row < tile.rows & col + (VECTOR - 1) < tile.cols + (VECTOR - 1);
+        const unsigned int low = static_cast<unsigned int>(begin);
+        const unsigned int col = column(low, thread % SPAN * VECTOR);
+        const unsigned int within = col - first_word(low) + (VECTOR - 1);
+        const bool wanted = row - tile.missing_rows < tile.rows - tile.missing_rows & within < tile.reach_cols + VECTOR - 1 &
+                            static_cast<int>(col) < static_cast<int>(tile.cols);
         each(i, Spot{row, col, begin + static_cast<int>(col), wanted});
     }
 }
 
-// Loads the vectors of a tile of a matrix with this end. No condition is a branch, so that no load waits for another.
-__device__ __forceinline__ void load(Loaded& loaded, const Unit* dst, Index ld, const Tile& tile, Index end) {
+// Loads the vectors of a tile, but for one that would reach beyond the end of the matrix. No condition is a branch, so that
+// no load waits for another.
+__device__ __forceinline__ void load(Loaded& loaded, const Unit* dst, Index ld, const Part& tile, Index end) {
     for_vectors(tile, ld, [&](unsigned int i, const Spot& spot) {
         if (spot.wanted & spot.at + VECTOR <= end) {
             loaded.row[i] = *reinterpret_cast<const uint4*>(dst + spot.at);
@@ -120,7 +164,7 @@ __device__ __forceinline__ void load(Loaded& loaded, const Unit* dst, Index ld, 
 }
 
 // Puts them into shared memory.
-__device__ __forceinline__ void put(const Loaded& loaded, Index ld, const Tile& tile, const Rows& in) {
+__device__ __forceinline__ void put(const Loaded& loaded, Index ld, const Part& tile, const Rows& in) {
     for_vectors(anew(tile), ld, [&](unsigned int i, const Spot& spot) {
         if (spot.wanted) {
             shared[(position(in, spot.row) + spot.col) / VECTOR] = loaded.row[i];
@@ -129,7 +173,7 @@ __device__ __forceinline__ void put(const Loaded& loaded, Index ld, const Tile& 
 }
 
 // Puts there the elements of the vector that has not been loaded, which may be of several rows.
-__device__ __forceinline__ void put_rest(const Unit* dst, Index ld, const Tile& tile, const Rows& in, Index end) {
+__device__ __forceinline__ void put_rest(const Unit* dst, Index ld, const Part& tile, const Rows& in, Index end) {
     const Index whole = end / VECTOR * VECTOR;
     // The same way for all threads.
     if (VECTOR == 1 || tile.begin + (tile.rows - 1) * ld + tile.cols <= whole) {
@@ -140,9 +184,10 @@ __device__ __forceinline__ void put_rest(const Unit* dst, Index ld, const Tile& 
     for (unsigned int item = threadIdx.y * BLOCK_X + threadIdx.x; item < tile.rows * VECTOR; item += THREADS) {
         const unsigned int row = item / VECTOR;
         const unsigned int col = tile.cols - 1 - item % VECTOR;
-        const Index from = tile.begin + row * ld + col;
-        if (item % VECTOR < tile.cols && from >= whole) {
-            reinterpret_cast<Unit*>(shared)[position(in, row) + col] = dst[from];
+        const Index begin = tile.begin + row * ld;
+        const unsigned int first = max(first_word(static_cast<unsigned int>(begin)), tile.missing_cols);
+        if (row >= tile.missing_rows && col - first < tile.cols - first && begin + col >= whole) {
+            reinterpret_cast<Unit*>(shared)[position(in, row) + col] = dst[begin + col];
         }
     }
 }
@@ -158,16 +203,18 @@ __device__ __forceinline__ Word join(const Unit (&units)[PER_WORD]) {
 #endif
 }
 
-// Stores the whole words of a tile, where shared memory has the mirrored one, with gaps or without.
+// Stores the words of a tile that are all its own, where shared memory has the mirrored one, with gaps or without.
 template <bool GAPS>
-__device__ __forceinline__ void store_words(Unit* dst, Index ld, const Tile& tile, const Rows& in) {
-    const unsigned int whole = tile.cols < PER_WORD ? 0 : tile.cols - PER_WORD + 1;
-    Index begin = tile.begin + threadIdx.y * ld;
+__device__ __forceinline__ void store_words(Unit* dst, Index ld, const Part& tile, const Rows& in) {
+    const unsigned int rows = tile.rows < tile.reach_rows ? tile.rows : tile.reach_rows;
+    const unsigned int cols = tile.cols - tile.missing_cols;
+    const unsigned int whole = tile.cols < tile.missing_cols + PER_WORD ? 0 : cols - HALO;
+    Index begin = tile.begin + (HALO + threadIdx.y) * ld;
 #pragma unroll 4
     for (unsigned int i = 0; i < STORES; i++, begin += BLOCK_Y * ld) {
-        const unsigned int row = threadIdx.y + i * BLOCK_Y;
-        const unsigned int col = column(begin, threadIdx.x * PER_WORD);
-        const bool wanted = row < tile.rows & col < whole;
+        const unsigned int row = HALO + threadIdx.y + i * BLOCK_Y;
+        const unsigned int col = column(static_cast<unsigned int>(begin), threadIdx.x * PER_WORD);
+        const bool wanted = row < rows & col - tile.missing_cols < whole;
         // What is not wanted is gathered from elsewhere, so that nothing depends on a branch.
         const unsigned int first = wanted ? col : 0;
         const Unit* from = reinterpret_cast<const Unit*>(shared) + position(in, first) + (wanted ? row : 0);
@@ -184,41 +231,78 @@ __device__ __forceinline__ void store_words(Unit* dst, Index ld, const Tile& til
     }
 }
 
-// Stores the elements before a row's first whole word and after its last one, one by one.
-__device__ __forceinline__ void store_edges(Unit* dst, Index ld, const Tile& tile, const Rows& in) {
-    const unsigned int thread = threadIdx.y * BLOCK_X + threadIdx.x;
-    const unsigned int item = thread % PER_WORD;
-    const bool last = thread / PER_WORD % 2 != 0;
+// Stores an element.
+__device__ __forceinline__ void store_element(
+    Unit* dst, Index ld, const Part& tile, const Rows& in, unsigned int row, unsigned int col) {
+    dst[tile.begin + row * ld + col] = reinterpret_cast<const Unit*>(shared)[position(in, col) + row];
+}
+
+// Stores the tile's elements in those rows that it has only parts of.
+__device__ __forceinline__ void store_border(Unit* dst, Index ld, const Part& tile, const Rows& in) {
+    const unsigned int step = static_cast<unsigned int>(ld);
+    // Where the matrix ends, the last rows are whole.
+    const unsigned int lines = tile.reach_rows == TILE_ROWS ? 2 * HALO : HALO;
 #pragma unroll 1
-    for (unsigned int row = thread / (2 * PER_WORD); row < tile.rows; row += THREADS / (2 * PER_WORD)) {
-        const Index begin = tile.begin + row * ld;
-        const unsigned int head = (0 - static_cast<unsigned int>(begin)) % PER_WORD;
-        const unsigned int tail = (static_cast<unsigned int>(begin) + tile.cols) % PER_WORD;
-        const unsigned int col = last ? tile.cols - 1 - item : item;
-        // Of a row within a word all comes before its first whole one.
-        if (item < tile.cols && (last ? item < tail && col >= head : item < head)) {
-            dst[begin + col] = reinterpret_cast<const Unit*>(shared)[position(in, col) + row];
+    for (unsigned int item = threadIdx.y * BLOCK_X + threadIdx.x; item < lines * SIDE; item += THREADS) {
+        const unsigned int line = item / SIDE;
+        const unsigned int row = line < HALO ? line : line - HALO + TILE_ROWS;
+        const unsigned int col = item % SIDE;
+        const bool exists = row - tile.missing_rows < tile.rows - tile.missing_rows &
+                            col - tile.missing_cols < tile.cols - tile.missing_cols;
+        // It is in one of the tile's words, and its mirror image in one of the mirrored tile's.
+        const unsigned int first = first_word(static_cast<unsigned int>(tile.begin) + row * step);
+        const unsigned int mirrored = first_word(in.shift + col * step);
+        if (exists & col - first < tile.reach_cols & row - mirrored < tile.reach_rows) {
+            store_element(dst, ld, tile, in, row, col);
         }
     }
 }
 
-__device__ __forceinline__ void store_tile(Unit* dst, Index ld, const Tile& tile, const Rows& in) {
-    // The same way for all threads.
+// Stores the elements before a row's first whole word, where the matrix begins, and after its last one, where it ends.
+__device__ __forceinline__ void store_edges(Unit* dst, Index ld, const Part& tile, const Rows& in) {
+    const unsigned int thread = threadIdx.y * BLOCK_X + threadIdx.x;
+    const unsigned int item = thread % PER_WORD;
+    const bool at_end = thread / PER_WORD % 2 != 0;
+    const unsigned int rows = tile.rows < tile.reach_rows ? tile.rows : tile.reach_rows;
+#pragma unroll 1
+    for (unsigned int row = HALO + thread / (2 * PER_WORD); row < rows; row += THREADS / (2 * PER_WORD)) {
+        const unsigned int begin = static_cast<unsigned int>(tile.begin) + row * static_cast<unsigned int>(ld);
+        const unsigned int head = tile.missing_cols + (0 - (begin + tile.missing_cols)) % PER_WORD;
+        const unsigned int tail = (begin + tile.cols) % PER_WORD;
+        const unsigned int col = at_end ? tile.cols - 1 - item : tile.missing_cols + item;
+        // Of a row within a word all comes before its first whole one.
+        const bool first = tile.missing_cols != 0 & col < head & col < tile.cols;
+        const bool last = tile.reach_cols != TILE_COLS & item < tail & static_cast<int>(col) >= static_cast<int>(head);
+        if (at_end ? last : first) {
+            store_element(dst, ld, tile, in, row, col);
+        }
+    }
+}
+
+__device__ __forceinline__ void store_tile(Unit* dst, Index ld, const Part& tile, const Rows& in) {
+    // Each of these goes the same way for all threads.
     if (PER_WORD > 1 && in.gap != 0) {
         store_words<true>(dst, ld, tile, in);
     } else {
         store_words<false>(dst, ld, tile, in);
     }
     if (PER_WORD > 1) {
-        store_edges(dst, ld, tile, in);
+        store_border(dst, ld, tile, in);
+        if (tile.missing_cols != 0 || tile.reach_cols != TILE_COLS) {
+            store_edges(dst, ld, tile, in);
+        }
     }
 }
 
-// The bound keeps a thread to 64 registers, for 1024 threads to share a multiprocessor.
-extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS) swap(const Unit*, Unit* dst, const Matrices m) {
-    const Pair pair = pair_of(m);
-    const Tile upper = tile_at(m, pair, pair.low, pair.high);
-    const Tile lower = tile_at(m, pair, pair.high, pair.low);
+// For so many threads to share a multiprocessor.
+#ifndef MOST
+#define MOST (WIDTH == 8 ? 1280 : 1024)
+#endif
+extern "C" __global__ void __launch_bounds__(THREADS, MOST / THREADS) swap(
+    const Unit*, Unit* dst, const Matrices m) {
+    const Pair pair = pair_of<STRIPS>(m);
+    const Part upper = part_at(m, pair, pair.low, pair.high);
+    const Part lower = part_at(m, pair, pair.high, pair.low);
     const Index end = pair.begin + (m.rows - 1) * m.dst_ld + m.cols;
     Loaded first;
     Loaded second;

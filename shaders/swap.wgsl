@@ -1,4 +1,4 @@
-// Transposes square matrices in place, wherever rows begin, by accesses of words to global memory, and of elements to
+// Transposes square matrices in part, wherever rows begin, by accesses of words to global memory, and of elements to
 // workgroup memory.
 //
 // Moves: a workgroup exchanges two tiles of TILE_ROWS × TILE_COLS elements that mirror each other, through workgroup
@@ -23,23 +23,32 @@
 // same time, or gaps: what else they hold is not used, and stays as it is: lib/bits_packed.wgsl. Words beyond the edge
 // stand for others within, and what comes of them is not stored. `source` is not used.
 
-// Elements that a window has to spare, and, of these, one of how many it begins with.
-const SPARE = BLOCK_X * PER_WORD - TILE_COLS;
-const ALIGN = select(32u / WIDTH, PER_WORD, SPARE + 1u < 32u / WIDTH);
-// Elements of the words that hold a row.
-const ROOM = (TILE_COLS + 2u * PER_WORD - 2u) / PER_WORD * PER_WORD;
-const_assert SPARE + 1u >= PER_WORD && TILE_ROWS <= 16u * BLOCK_Y;
-const_assert PITCH >= ROOM + PER_WORD - 1u && TILE_ROWS * PITCH % PER_WORD == 0u;
+// Elements that a row's words may begin before the tile does, and so the rows and columns that a tile may have parts of.
+const HALO = PER_WORD - 1u;
+const SIDE = TILE_ROWS + HALO;
+// Elements of the words of a row at the most: where the matrix ends, all that are left.
+const LONGEST = select(TILE_COLS, TILE_COLS + PER_WORD, HALO > 0u);
+// Elements of which a window begins with one.
+const ALIGN = select(32u / WIDTH, PER_WORD, BLOCK_X * PER_WORD < LONGEST + 32u / WIDTH - PER_WORD);
+const STRIP = 8u;
+const_assert TILE_COLS % PER_WORD == 0u && BLOCK_X * PER_WORD >= LONGEST && SIDE <= 16u * BLOCK_Y;
+const_assert TILE_ROWS * PITCH >= SIDE * (LONGEST + PER_WORD - 1u) + HALO && TILE_ROWS * PITCH % PER_WORD == 0u;
 
 var<workgroup> tile: array<Word, TILE_ROWS * PITCH / PER_WORD>;
 
-// A tile in its matrix.
-struct Place {
-    // Index of its first element.
+// A tile in its matrix, as in cuda/swap.cu.
+struct Part {
+    // Index of the first element, HALO rows and columns before, perhaps before the matrix: modulo 2^32.
     begin: u32,
-    // What the matrix has of it.
+    // To the end of the matrix, at most SIDE.
     rows: u32,
     cols: u32,
+    // Of the first ones, those before the matrix.
+    missing_rows: u32,
+    missing_cols: u32,
+    // Elements of the words of a column, and of a row.
+    reach_rows: u32,
+    reach_cols: u32,
 }
 
 // How the rows of a tile lie in workgroup memory, in elements.
@@ -76,8 +85,8 @@ fn main(
         return;
     }
     let pair = pair_of(number);
-    let upper = place_of(corner_of(pair, pair.low, pair.high));
-    let lower = place_of(corner_of(pair, pair.high, pair.low));
+    let upper = part_of(corner_of(pair, pair.low, pair.high));
+    let lower = part_of(corner_of(pair, pair.high, pair.low));
     let first = load_all(lower, local.xy);
     let second = load_all(upper, local.xy);
     // All have loaded what one of them will store.
@@ -94,116 +103,135 @@ fn main(
     }
 }
 
-fn place_of(corner: vec3<u32>) -> Place {
-    let left = min(vec2(params.rows) - corner.xy, vec2(TILE_COLS, TILE_ROWS));
-    return Place(index_of(corner), left.y, left.x);
+fn part_of(corner: vec3<u32>) -> Part {
+    let left = vec2(params.rows) - corner.xy;
+    let halo = select(vec2(0u), vec2(HALO), corner.xy == vec2(0u));
+    let reach = select(vec2(LONGEST), vec2(TILE_COLS), left > vec2(TILE_COLS));
+    return Part(
+        index_of(corner) - HALO * (params.dst_ld + 1u),
+        min(left.y, TILE_ROWS) + HALO,
+        min(left.x, TILE_COLS) + HALO,
+        halo.y,
+        halo.x,
+        reach.y,
+        reach.x,
+    );
 }
 
-fn rows_of(place: Place) -> Rows {
+fn rows_of(part: Part) -> Rows {
     if PER_WORD == 1u {
         return Rows(0u, PITCH, 0u);
     }
-    let pitch = ROOM + params.dst_ld % PER_WORD;
-    return Rows(place.begin % PER_WORD, pitch, select(0u, PER_WORD, pitch % 2u == 0u));
+    let pitch = LONGEST + params.dst_ld % PER_WORD;
+    return Rows(part.begin % PER_WORD, pitch, select(0u, PER_WORD, pitch % 2u == 0u));
 }
 
-// The column of the first element of word `x` of the window of a row that begins at this index; before the tile, so modulo
-// 2^32.
+// Column of the first of the tile's words in a row that begins at this index.
+fn first_word(begin: u32) -> u32 {
+    return (0u - begin) % PER_WORD;
+}
+
+// Column of word `x` of the window of such a row; before the tile, modulo 2^32.
 fn column(begin: u32, x: u32) -> u32 {
-    return x * PER_WORD - begin % ALIGN;
+    let first = first_word(begin);
+    return first + x * PER_WORD - (begin + first) % ALIGN;
 }
 
-// Whether a word that begins in this column has elements of a row of so many.
-fn has_some(col: u32, cols: u32) -> bool {
-    return col + (PER_WORD - 1u) < cols + (PER_WORD - 1u);
+// Whether the tile has a word of this column and row, which begins at this index.
+fn has_word(part: Part, begin: u32, row: u32, col: u32) -> bool {
+    return row - part.missing_rows < part.rows - part.missing_rows
+        && col - first_word(begin) < part.reach_cols
+        && col < part.cols;
 }
 
-fn load_all(place: Place, at: vec2<u32>) -> Sixteen {
+fn load_all(part: Part, at: vec2<u32>) -> Sixteen {
     var words: Sixteen;
-    words.a = load_four(place, at);
-    if TILE_ROWS > 4u * BLOCK_Y {
-        words.b = load_four(place, at + vec2(0u, 4u * BLOCK_Y));
+    words.a = load_four(part, at);
+    if SIDE > 4u * BLOCK_Y {
+        words.b = load_four(part, at + vec2(0u, 4u * BLOCK_Y));
     }
-    if TILE_ROWS > 8u * BLOCK_Y {
-        words.c = load_four(place, at + vec2(0u, 8u * BLOCK_Y));
+    if SIDE > 8u * BLOCK_Y {
+        words.c = load_four(part, at + vec2(0u, 8u * BLOCK_Y));
     }
-    if TILE_ROWS > 12u * BLOCK_Y {
-        words.d = load_four(place, at + vec2(0u, 12u * BLOCK_Y));
+    if SIDE > 12u * BLOCK_Y {
+        words.d = load_four(part, at + vec2(0u, 12u * BLOCK_Y));
     }
     return words;
 }
 
-fn load_four(place: Place, at: vec2<u32>) -> Four {
+fn load_four(part: Part, at: vec2<u32>) -> Four {
     let step = vec2(0u, BLOCK_Y);
-    return Four(load(place, at), load(place, at + step), load(place, at + 2u * step), load(place, at + 3u * step));
+    return Four(load(part, at), load(part, at + step), load(part, at + 2u * step), load(part, at + 3u * step));
 }
 
 // An invocation's word of a row, or the nearest one that the tile has.
-fn load(place: Place, at: vec2<u32>) -> Word {
-    let begin = place.begin + min(at.y, place.rows - 1u) * params.dst_ld;
-    let shift = begin % ALIGN;
-    let across = clamp(at.x, shift / PER_WORD, (shift + place.cols - 1u) / PER_WORD);
-    return load_word((begin - shift) / PER_WORD + across);
+fn load(part: Part, at: vec2<u32>) -> Word {
+    let begin = part.begin + clamp(at.y, part.missing_rows, part.rows - 1u) * params.dst_ld;
+    let first = first_word(begin);
+    let shift = (begin + first) % ALIGN;
+    let length = min(part.reach_cols, part.cols - first);
+    let across = clamp(at.x, shift / PER_WORD, (shift + length - 1u) / PER_WORD);
+    return load_word((begin + first - shift) / PER_WORD + across);
 }
 
-fn put_all(words: Sixteen, place: Place, at: vec2<u32>) {
-    let rows = rows_of(place);
-    put_four(words.a, place, rows, at);
-    if TILE_ROWS > 4u * BLOCK_Y {
-        put_four(words.b, place, rows, at + vec2(0u, 4u * BLOCK_Y));
+fn put_all(words: Sixteen, part: Part, at: vec2<u32>) {
+    let rows = rows_of(part);
+    put_four(words.a, part, rows, at);
+    if SIDE > 4u * BLOCK_Y {
+        put_four(words.b, part, rows, at + vec2(0u, 4u * BLOCK_Y));
     }
-    if TILE_ROWS > 8u * BLOCK_Y {
-        put_four(words.c, place, rows, at + vec2(0u, 8u * BLOCK_Y));
+    if SIDE > 8u * BLOCK_Y {
+        put_four(words.c, part, rows, at + vec2(0u, 8u * BLOCK_Y));
     }
-    if TILE_ROWS > 12u * BLOCK_Y {
-        put_four(words.d, place, rows, at + vec2(0u, 12u * BLOCK_Y));
+    if SIDE > 12u * BLOCK_Y {
+        put_four(words.d, part, rows, at + vec2(0u, 12u * BLOCK_Y));
     }
 }
 
-fn put_four(words: Four, place: Place, rows: Rows, at: vec2<u32>) {
+fn put_four(words: Four, part: Part, rows: Rows, at: vec2<u32>) {
     let step = vec2(0u, BLOCK_Y);
-    put(words.a, place, rows, at);
-    put(words.b, place, rows, at + step);
-    put(words.c, place, rows, at + 2u * step);
-    put(words.d, place, rows, at + 3u * step);
+    put(words.a, part, rows, at);
+    put(words.b, part, rows, at + step);
+    put(words.c, part, rows, at + 2u * step);
+    put(words.d, part, rows, at + 3u * step);
 }
 
-fn put(word: Word, place: Place, rows: Rows, at: vec2<u32>) {
-    let row = at.y;
-    let col = column(place.begin + row * params.dst_ld, at.x);
-    if row < place.rows && has_some(col, place.cols) {
-        tile[(rows.shift + row * rows.pitch + row / PER_WORD * rows.gap + col) / PER_WORD] = word;
+fn put(word: Word, part: Part, rows: Rows, at: vec2<u32>) {
+    let begin = part.begin + at.y * params.dst_ld;
+    let col = column(begin, at.x);
+    if has_word(part, begin, at.y, col) {
+        tile[(rows.shift + at.y * rows.pitch + at.y / PER_WORD * rows.gap + col) / PER_WORD] = word;
     }
 }
 
 // Stores what the tile has where the mirrored tile is, of which an invocation had loaded `old`.
-fn store_all(place: Place, rows: Rows, at: vec2<u32>, old: Sixteen) {
-    store_four(place, rows, at, old.a);
-    if TILE_ROWS > 4u * BLOCK_Y {
-        store_four(place, rows, at + vec2(0u, 4u * BLOCK_Y), old.b);
+fn store_all(part: Part, rows: Rows, at: vec2<u32>, old: Sixteen) {
+    store_four(part, rows, at, old.a);
+    if SIDE > 4u * BLOCK_Y {
+        store_four(part, rows, at + vec2(0u, 4u * BLOCK_Y), old.b);
     }
-    if TILE_ROWS > 8u * BLOCK_Y {
-        store_four(place, rows, at + vec2(0u, 8u * BLOCK_Y), old.c);
+    if SIDE > 8u * BLOCK_Y {
+        store_four(part, rows, at + vec2(0u, 8u * BLOCK_Y), old.c);
     }
-    if TILE_ROWS > 12u * BLOCK_Y {
-        store_four(place, rows, at + vec2(0u, 12u * BLOCK_Y), old.d);
+    if SIDE > 12u * BLOCK_Y {
+        store_four(part, rows, at + vec2(0u, 12u * BLOCK_Y), old.d);
     }
 }
 
-fn store_four(place: Place, rows: Rows, at: vec2<u32>, old: Four) {
+fn store_four(part: Part, rows: Rows, at: vec2<u32>, old: Four) {
     let step = vec2(0u, BLOCK_Y);
-    store(place, rows, at, old.a);
-    store(place, rows, at + step, old.b);
-    store(place, rows, at + 2u * step, old.c);
-    store(place, rows, at + 3u * step, old.d);
+    store(part, rows, at, old.a);
+    store(part, rows, at + step, old.b);
+    store(part, rows, at + 2u * step, old.c);
+    store(part, rows, at + 3u * step, old.d);
 }
 
-fn store(place: Place, rows: Rows, at: vec2<u32>, old: Word) {
-    let begin = place.begin + at.y * params.dst_ld;
+fn store(part: Part, rows: Rows, at: vec2<u32>, old: Word) {
+    let begin = part.begin + at.y * params.dst_ld;
     let col = column(begin, at.x);
     // Whether it is wanted or not, so that nothing depends on a branch.
     let word = gathered(rows, col, at.y);
-    if at.y < place.rows && has_some(col, place.cols) {
-        store_word((begin + col) / PER_WORD, word, old, col, place.cols);
+    if has_word(part, begin, at.y, col) {
+        store_word((begin + col) / PER_WORD, word, old, part, rows, vec2(col, at.y));
     }
 }

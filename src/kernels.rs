@@ -199,26 +199,30 @@ fn inplace_geometry(width: Width, language: Language) -> Geometry {
 /// A row of the tile lies, wherever it begins, in a window of so many words, of which a block takes some at a time.
 fn swap_geometry(width: Width, language: Language) -> Geometry {
     let (words, windows, side) = match (width, language) {
-        // Windows begin with a sector. Long rows, for where they end two blocks write parts of a sector; and no more
-        // threads and elements than let two blocks share a multiprocessor.
-        (Width::W1, Language::Cuda) => (48, 10, 160),
-        (Width::W2, Language::Cuda) => (64, 7, 112),
-        // The same, and within 16 KiB, which WebGPU promises everywhere. A window that is a warp may begin with any word.
-        (Width::W1, Language::Wgsl) => (32, 8, 124),
-        (Width::W2, Language::Wgsl) => (48, 5, 80),
+        (Width::W1, Language::Cuda) => (32, 8, 112),
+        (Width::W2, Language::Cuda) => (64, 8, 112),
+        // Within 16 KiB, which WebGPU promises everywhere.
+        (Width::W1, Language::Wgsl) => (32, 8, 120),
+        (Width::W2, Language::Wgsl) => (48, 5, 78),
         (Width::W4, _) => (64, 4, 56),
         (Width::W8, _) => (32, 8, 30),
         (Width::W16, _) => (32, 8, 31),
     };
+    let per_word = Language::Wgsl.per_word(width);
     // What is loaded and put into the tile as it is: vectors, or words, which alone are atomic.
     let unit = match language {
         Language::Cuda => vector(width),
-        Language::Wgsl => language.per_word(width),
+        Language::Wgsl => per_word,
     };
+    // Rows in the tile, and the longest one, with the words that are shared with the tiles around.
+    let (rows, longest) = if per_word > 1 { (side + per_word - 1, side + per_word) } else { (side, side) };
     // The units that hold a row wherever it begins, and as many elements as rows are apart modulo a unit.
-    let pitch = (side + unit - 1).next_multiple_of(unit) + unit - 1;
-    // An even one has conflicts.
+    let pitch = (longest + unit - per_word).next_multiple_of(unit) + unit - 1;
+    // An even one, where it is a constant, has conflicts.
     let pitch = if unit == 1 { pitch | 1 } else { pitch };
+    let elements = (rows * pitch + per_word - 1).next_multiple_of(unit);
+    // Whole units again, as if there were `side` rows.
+    let pitch = (elements.div_ceil(side)..).find(|pitch| side * pitch % unit == 0).unwrap_or(pitch);
     Geometry { pitch, tile_element_bytes: width.bytes() as u32, ..direct(words, windows, side, side) }
 }
 

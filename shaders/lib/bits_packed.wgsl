@@ -30,16 +30,23 @@ fn push(word: u32, place: u32) -> u32 {
     return (word >> BITS) | ((tile[at / PER_WORD] >> (at % PER_WORD * BITS)) << (32u - BITS));
 }
 
-// Stores a word that begins in this column of a row of `cols`. Of one that is not the row's alone those bits are flipped
-// that change, which are nobody else's.
-fn store_word(number: u32, word: Word, old: Word, col: u32, cols: u32) {
-    if col < cols && cols - col >= PER_WORD {
+// Stores a word of the tile that begins in this column, x, and row, y. Of one that is not the tile's alone those bits are
+// flipped that change, which are nobody else's.
+fn store_word(number: u32, word: Word, old: Word, part: Part, rows: Rows, at: vec2<u32>) {
+    let cols = part.cols - part.missing_cols;
+    let col = at.x - part.missing_cols;
+    // Else in a row of which the tile has all words as a whole, or where the matrix begins or ends.
+    if at.y >= HALO && at.y < part.reach_rows && col < cols && cols - col >= PER_WORD {
         atomicStore(&destination[number], word);
         return;
     }
-    // Elements of the word before the row, and to its end.
-    let before = select(0u, 0u - col, col >= cols);
-    let count = min(cols - col, PER_WORD);
-    let ours = (0xffffffffu << (before * BITS)) & (0xffffffffu >> ((PER_WORD - count) * BITS));
+    var ours = 0u;
+    for (var lane = 0u; lane < PER_WORD; lane++) {
+        // The mirror image has to be in one of the words of the mirrored tile.
+        let mirrored = first_word(rows.shift + (at.x + lane) * params.dst_ld);
+        if col + lane < cols && at.y - mirrored < part.reach_rows {
+            ours |= place(MASK, lane);
+        }
+    }
     atomicXor(&destination[number], (word ^ old) & ours);
 }

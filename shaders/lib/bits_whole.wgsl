@@ -13,6 +13,6 @@ fn gathered(rows: Rows, row: u32, col: u32) -> Word {
 }
 
 // Stores an element.
-fn store_word(number: u32, word: Word, old: Word, col: u32, cols: u32) {
+fn store_word(number: u32, word: Word, old: Word, part: Part, rows: Rows, at: vec2<u32>) {
     destination[number] = word;
 }

@@ -10,9 +10,16 @@ struct Pair {
 
 fn pair_of(number: u32) -> Pair {
     let column = number / params.down;
-    let row = number - column * params.down;
+    var row = number - column * params.down;
     let matrix = column / params.across;
-    let col = column - matrix * params.across;
+    var col = column - matrix * params.across;
+    if STRIP > 1u {
+        let first = col / STRIP * STRIP;
+        let width = min(params.across - first, STRIP);
+        let within = (col - first) * params.down + row;
+        row = within / width;
+        col = first + within - row * width;
+    }
     let even = select(0u, 1u, 2u * params.across < params.down);
     let tiles = params.down - even;
     if col + even <= row {
