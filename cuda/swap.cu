@@ -3,13 +3,15 @@
 //
 // Moves: a block exchanges two tiles of TILE_ROWS by TILE_COLS elements that mirror each other, through shared memory, one
 // after the other; a tile on the diagonal it transposes. 16 bytes are a vector, of VECTOR elements. A word has 4 bytes, and
-// PER_WORD elements, or one wider element.
+// PER_WORD elements, or one wider element. Columns are counted from where a row's first word begins, and rows, for the
+// mirror image, likewise; so a tile has words as a whole, but for those of HALO rows at its top and at its bottom, some
+// elements of which are counted to the tile and some to the next one.
 //
-// Threads: a row of the tile lies, wherever it begins, in a window of BLOCK_X words, which begins with one of ALIGN
-// elements: with a sector where a row takes more than one warp, so that no sector is asked for twice. On the read side
-// neighbouring threads load the neighbouring vectors of windows, those of both tiles before one is used. One tile after the
-// other, threads put them into shared memory as they are; then thread (x, y) gathers from there, element by element, what
-// belongs in word x of rows y, y + BLOCK_Y, and so on of the other tile, and stores it.
+// Threads: a row's words lie, wherever they begin, in a window of BLOCK_X words, which begins with one of ALIGN elements:
+// with a sector where a row takes more than one warp, so that no sector is asked for twice. On the read side neighbouring
+// threads load the neighbouring vectors of windows, those of both tiles before one is used. One tile after the other, threads
+// put them into shared memory as they are; then thread (x, y) gathers from there, element by element, what belongs in word
+// x of rows y, y + BLOCK_Y, and so on of the other tile, and stores it.
 //
 // Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the pitch is
 // the vectors that hold a row and as many elements as rows are apart modulo a vector. So vectors stay aligned. They are put
@@ -22,11 +24,11 @@
 //
 // Bounds: `dst` is aligned to 32 bytes. Vectors at the ends of a tile's rows may also hold elements of other tiles, which
 // other blocks exchange at the same time, or gaps: what else they hold is not used. A vector that would reach beyond the end
-// of its matrix is not loaded, and its elements are, one by one. Only whole words of the tile are stored as such, and the
-// elements at the ends of its rows one by one. `src` is not used; all threads of a block reach the same barriers.
+// of its matrix is not loaded, and its elements are, one by one. What is no whole word of the tile's own is stored element
+// by element. `src` is not used; all threads of a block reach the same barriers.
 
 #include "vector.cuh"
-// After the elements.
+
 #include "pairs.cuh"
 
 #if WIDTH < 4
@@ -36,13 +38,12 @@ typedef Unit Word;
 #endif
 constexpr unsigned int PER_WORD = sizeof(Word) / WIDTH;
 constexpr unsigned int THREADS = BLOCK_X * BLOCK_Y;
-#ifndef STRIPS
-#define STRIPS 8
-#endif
-// Elements that a row's words may begin before the tile does, and so the rows and columns that a tile may have parts of.
+// Columns of pairs that are taken together.
+constexpr unsigned int STRIP = 8;
+// Elements by which a row's words may begin earlier than the row, and rows and columns of a tile with them.
 constexpr unsigned int HALO = PER_WORD - 1;
 constexpr unsigned int SIDE = TILE_ROWS + HALO;
-// Elements of the words of a row at the most: where the matrix ends, all that are left.
+// Elements of a row's words at the most: where the matrix ends, the tile has all that are left.
 constexpr unsigned int LONGEST = TILE_COLS + (HALO > 0 ? PER_WORD : 0);
 // Elements of which a window begins with one.
 constexpr unsigned int ALIGN = BLOCK_X * PER_WORD < LONGEST + SECTOR - PER_WORD ? VECTOR : SECTOR;
@@ -62,17 +63,15 @@ static_assert(VECTOR > 1 || ROOM % 2 == 1, "no conflicts");
 
 __shared__ uint4 shared[TILE_ROWS * PITCH / VECTOR];
 
-// A tile in its matrix. It has those of a row's words that begin in TILE_COLS columns, and, so that the mirrored tile has
-// the mirrored ones, of each of them what is in a word of the mirrored tile. Words that begin in a column may have elements
-// of HALO columns before it: of the matrix's word that holds a row's first element
+// A tile in its matrix, with the HALO rows and columns in which its first words may begin.
 struct Part {
-    Index begin;       // index of the first element, HALO rows and columns before, perhaps before the matrix: modulo 2^64
-    unsigned int rows; // to the end of the matrix, at most SIDE
-    unsigned int cols;
+    Index begin;               // index of the first element, which may be before the matrix, modulo 2^64
+    unsigned int rows;         // from there on to the end of the matrix, at most SIDE
+    unsigned int cols;         // likewise
     unsigned int missing_rows; // of the first ones, those before the matrix
     unsigned int missing_cols;
-    unsigned int reach_rows; // elements of the words of a column, and of a row
-    unsigned int reach_cols;
+    unsigned int reach_rows; // elements of the tile's words in a column, counted as the mirrored tile's in a row
+    unsigned int reach_cols; // and in a row
 };
 
 __device__ __forceinline__ Part part_at(const Matrices& m, const Pair& pair, unsigned int down, unsigned int across) {
@@ -272,7 +271,8 @@ __device__ __forceinline__ void store_edges(Unit* dst, Index ld, const Part& til
         const unsigned int col = at_end ? tile.cols - 1 - item : tile.missing_cols + item;
         // Of a row within a word all comes before its first whole one.
         const bool first = tile.missing_cols != 0 & col < head & col < tile.cols;
-        const bool last = tile.reach_cols != TILE_COLS & item < tail & static_cast<int>(col) >= static_cast<int>(head);
+        const bool last =
+            tile.reach_cols != TILE_COLS & item < tail & static_cast<int>(col) >= static_cast<int>(head);
         if (at_end ? last : first) {
             store_element(dst, ld, tile, in, row, col);
         }
@@ -294,13 +294,9 @@ __device__ __forceinline__ void store_tile(Unit* dst, Index ld, const Part& tile
     }
 }
 
-// For so many threads to share a multiprocessor.
-#ifndef MOST
-#define MOST (WIDTH == 8 ? 1280 : 1024)
-#endif
-extern "C" __global__ void __launch_bounds__(THREADS, MOST / THREADS) swap(
-    const Unit*, Unit* dst, const Matrices m) {
-    const Pair pair = pair_of<STRIPS>(m);
+// The bound keeps a thread to 64 registers, for 1024 threads to share a multiprocessor.
+extern "C" __global__ void __launch_bounds__(THREADS, 1024 / THREADS) swap(const Unit*, Unit* dst, const Matrices m) {
+    const Pair pair = pair_of<STRIP>(m);
     const Part upper = part_at(m, pair, pair.low, pair.high);
     const Part lower = part_at(m, pair, pair.high, pair.low);
     const Index end = pair.begin + (m.rows - 1) * m.dst_ld + m.cols;

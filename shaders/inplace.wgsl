@@ -13,6 +13,7 @@
 // Bounds: every row begins with a vector. Of a vector that reaches beyond a row's elements the rest is kept as it was;
 // vectors beyond the edge stand for others within, and what comes of them is not written. `source` is not used.
 
+// Columns of pairs that are taken together.
 const STRIP = 1u;
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;

@@ -1,15 +1,17 @@
-// Transposes square matrices in part, wherever rows begin, by accesses of words to global memory, and of elements to
+// Transposes square matrices in place, wherever rows begin, by accesses of words to global memory, and of elements to
 // workgroup memory.
 //
 // Moves: a workgroup exchanges two tiles of TILE_ROWS × TILE_COLS elements that mirror each other, through workgroup
 // memory, one after the other; a tile on the diagonal it transposes. A word has 4 bytes, and PER_WORD elements, or one
-// wider element.
+// wider element. Columns are counted from where a row's first word begins, and rows, for the mirror image, likewise; so a
+// tile has words as a whole, but for those of HALO rows at its top and at its bottom, some elements of which are counted
+// to the tile and some to the next one.
 //
-// Threads: a row of the tile lies, wherever it begins, in a window of BLOCK_X words, which begins with one of ALIGN
-// elements: with a sector where there is room for that, so that no sector is asked for twice. Invocation (x, y) has word x
-// of rows y, y + BLOCK_Y, and so on, at most sixteen. It loads those of both tiles before it uses one. Then, one tile after
-// the other, it puts them into workgroup memory as they are, and gathers from there, element by element, what belongs in
-// its words of the other tile.
+// Threads: a row's words lie, wherever they begin, in a window of BLOCK_X words, which begins with one of ALIGN elements:
+// with a sector where there is room for that, so that no sector is asked for twice. Invocation (x, y) has word x of rows y,
+// y + BLOCK_Y, and so on, at most sixteen. It loads those of both tiles before it uses one. Then, one tile after the other,
+// it puts them into workgroup memory as they are, and gathers from there, element by element, what belongs in its words of
+// the other tile.
 //
 // Shared memory: rows of the tile one after the other, each as far from the one before as its alignment wants: the pitch is
 // the words that hold a row and as many elements as rows are apart modulo a word. So words stay as they are. They are put
@@ -19,34 +21,35 @@
 //
 // Launch: BLOCK_X × BLOCK_Y invocations; one workgroup a pair of tiles.
 //
-// Bounds: words at the ends of a tile's rows may also hold elements of other tiles, which other workgroups exchange at the
-// same time, or gaps: what else they hold is not used, and stays as it is: lib/bits_packed.wgsl. Words beyond the edge
-// stand for others within, and what comes of them is not stored. `source` is not used.
+// Bounds: words of a tile's rows may also hold elements of other tiles, which other workgroups exchange at the same time, or
+// gaps: what else they hold is not used, and stays as it is: lib/bits_packed.wgsl. Words that a tile has not stand for others
+// that it has, and what comes of them is not stored. `source` is not used.
 
-// Elements that a row's words may begin before the tile does, and so the rows and columns that a tile may have parts of.
+// Elements by which a row's words may begin earlier than the row, and rows and columns of a tile with them.
 const HALO = PER_WORD - 1u;
 const SIDE = TILE_ROWS + HALO;
-// Elements of the words of a row at the most: where the matrix ends, all that are left.
+// Elements of a row's words at the most: where the matrix ends, the tile has all that are left.
 const LONGEST = select(TILE_COLS, TILE_COLS + PER_WORD, HALO > 0u);
 // Elements of which a window begins with one.
 const ALIGN = select(32u / WIDTH, PER_WORD, BLOCK_X * PER_WORD < LONGEST + 32u / WIDTH - PER_WORD);
+// Columns of pairs that are taken together.
 const STRIP = 8u;
 const_assert TILE_COLS % PER_WORD == 0u && BLOCK_X * PER_WORD >= LONGEST && SIDE <= 16u * BLOCK_Y;
 const_assert TILE_ROWS * PITCH >= SIDE * (LONGEST + PER_WORD - 1u) + HALO && TILE_ROWS * PITCH % PER_WORD == 0u;
 
 var<workgroup> tile: array<Word, TILE_ROWS * PITCH / PER_WORD>;
 
-// A tile in its matrix, as in cuda/swap.cu.
+// A tile in its matrix, with the HALO rows and columns in which its first words may begin.
 struct Part {
-    // Index of the first element, HALO rows and columns before, perhaps before the matrix: modulo 2^32.
+    // Index of the first element, which may be before the matrix, modulo 2^32.
     begin: u32,
-    // To the end of the matrix, at most SIDE.
+    // From there on to the end of the matrix, at most SIDE.
     rows: u32,
     cols: u32,
     // Of the first ones, those before the matrix.
     missing_rows: u32,
     missing_cols: u32,
-    // Elements of the words of a column, and of a row.
+    // Elements of the tile's words in a column, counted as the mirrored tile's in a row, and in a row.
     reach_rows: u32,
     reach_cols: u32,
 }
@@ -105,14 +108,14 @@ fn main(
 
 fn part_of(corner: vec3<u32>) -> Part {
     let left = vec2(params.rows) - corner.xy;
-    let halo = select(vec2(0u), vec2(HALO), corner.xy == vec2(0u));
+    let missing = select(vec2(0u), vec2(HALO), corner.xy == vec2(0u));
     let reach = select(vec2(LONGEST), vec2(TILE_COLS), left > vec2(TILE_COLS));
     return Part(
         index_of(corner) - HALO * (params.dst_ld + 1u),
         min(left.y, TILE_ROWS) + HALO,
         min(left.x, TILE_COLS) + HALO,
-        halo.y,
-        halo.x,
+        missing.y,
+        missing.x,
         reach.y,
         reach.x,
     );

@@ -205,7 +205,8 @@ fn swap_geometry(width: Width, language: Language) -> Geometry {
         (Width::W1, Language::Wgsl) => (32, 8, 120),
         (Width::W2, Language::Wgsl) => (48, 5, 78),
         (Width::W4, _) => (64, 4, 56),
-        (Width::W8, _) => (32, 8, 30),
+        (Width::W8, Language::Cuda) => (32, 4, 30),
+        (Width::W8, Language::Wgsl) => (32, 8, 30),
         (Width::W16, _) => (32, 8, 31),
     };
     let per_word = Language::Wgsl.per_word(width);
