@@ -30,6 +30,7 @@ use crate::variant::Variant;
   cornerturn bench
   cornerturn bench --device cuda:0,vulkan:0 --size 4096x4096,10000x10007 --element f32,u8
   cornerturn bench --variant padded --bounds-checks both --json run.json
+  cornerturn bench --size 1024x1024,4096x4096,16384x16384 --html report.html
   cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
   cornerturn bench --size 10000x3 --tune   (auto runs the kernel that was measured to be the fastest)
 
@@ -103,6 +104,10 @@ pub struct Args {
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+
+    /// Write the tables with figures as an HTML page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Print no table and no progress; errors and files still come
     #[arg(long)]
@@ -222,14 +227,20 @@ struct Outputs {
     json: Option<Output>,
     csv: Option<Output>,
     markdown: Option<Output>,
+    html: Option<Output>,
 }
 
 impl Outputs {
     /// Opens them. None may be the file that is `taken`.
     fn open(args: &Args, taken: Option<&Path>) -> Result<Outputs, Failure> {
         let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
-        let outputs = Outputs { json: open(&args.json)?, csv: open(&args.csv)?, markdown: open(&args.markdown)? };
-        let all = [&outputs.json, &outputs.csv, &outputs.markdown];
+        let outputs = Outputs {
+            json: open(&args.json)?,
+            csv: open(&args.csv)?,
+            markdown: open(&args.markdown)?,
+            html: open(&args.html)?,
+        };
+        let all = [&outputs.json, &outputs.csv, &outputs.markdown, &outputs.html];
         let mut files: Vec<&Path> = all.into_iter().flatten().filter_map(Output::file).chain(taken).collect();
         files.sort();
         match files.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -245,6 +256,7 @@ impl Outputs {
             write(self.json, || json(record)),
             write(self.csv, || Ok(report::csv(record))),
             write(self.markdown, || Ok(report::markdown(record))),
+            write(self.html, || Ok(report::html(&[report::Source { name: None, record }]))),
         ];
         let failures: Vec<String> = done.into_iter().filter_map(Result::err).collect();
         if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }

@@ -12,6 +12,7 @@ mod output;
 mod parse;
 mod profile;
 mod progress;
+mod report;
 mod transpose;
 mod tuning;
 
@@ -41,6 +42,8 @@ enum Command {
     Transpose(transpose::Args),
     /// Count sectors and bank conflicts of the CUDA kernels in hardware, with Nsight Compute
     Profile(profile::Args),
+    /// Make a page of the records that bench wrote, or show them in the terminal
+    Report(report::Args),
     /// List the devices, and why the others are not here
     Devices,
 }
@@ -71,6 +74,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments, &args),
         Command::Transpose(arguments) => transpose::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments, &args),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Devices => devices::run(),
     };
     let (code, message) = match done {

@@ -1,10 +1,12 @@
 //! One piece of hardware through several APIs, or with and without bounds checks, side by side.
 
-use super::layout::{Axes, Grid, Hardware, Section, left, right, size};
+use super::chart::{Bar, Bars, Drawing, Figure, Group, Hue, Key};
+use super::figures::counted;
+use super::layout::{Axes, Grid, Hardware, NOTES, Section, left, right, size};
 use super::notes::Footnotes;
 use super::number::{NONE, ratio, significant};
 use crate::device::DeviceKind;
-use crate::record::{Device, Record, Row, Status};
+use crate::record::{Device, Record, Row};
 
 /// What has a column of its own: a device, and a setting where it was run with more than one.
 struct Lane<'a> {
@@ -24,6 +26,7 @@ impl Lane<'_> {
 pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnotes: &mut Footnotes) -> Option<Section> {
     let lanes = lanes(hardware);
     let mut grid = Grid::default();
+    let mut groups = Vec::new();
     for rows in matches(hardware) {
         let found: Vec<Option<&Row>> =
             lanes.iter().map(|lane| rows.iter().copied().find(|row| lane.holds(row))).collect();
@@ -33,8 +36,9 @@ pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnot
         }
         let mut cells = vec![present[0].label(), present[0].element.clone()];
         cells.extend(axes.size_cell(present[0]));
-        cells.extend(found.iter().map(|row| row.map_or(NONE.into(), figure)));
+        cells.extend(found.iter().map(|row| row.map_or(NONE.into(), figure_of)));
         cells.extend(found[1..].iter().map(|row| relation(*row, found[0])));
+        groups.push(group(present[0], &found, hardware, axes));
         cells.push(footnotes.of(&present, record));
         grid.rows.push(cells);
     }
@@ -46,9 +50,31 @@ pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnot
     grid.columns.extend(axes.several_sizes().then(|| left("size")));
     grid.columns.extend(lanes.iter().map(|lane| right(&lane.label)));
     grid.columns.extend(others.iter().map(|lane| right(format!("{} / {}", lane.label, first.label))));
-    grid.columns.push(left("notes"));
+    grid.columns.push(left(NOTES));
     grid.drop_empty_last();
-    Some(Section { heading: axes.heading(&format!("{}: GB/s side by side", first.device.name)), lines: vec![], grid })
+    let heading = axes.heading(&format!("{}: GB/s side by side", first.device.name));
+    let figures = vec![figure(&lanes, groups, heading.clone())];
+    Some(Section { heading, lines: vec![], figures, grid })
+}
+
+/// What the table says, as bars: a group for each of its rows, and a bar for each lane.
+fn figure(lanes: &[Lane], groups: Vec<Group>, title: String) -> Figure {
+    let key = |(i, lane): (usize, &Lane)| (Key::Bar(Hue::series(i)), lane.label.clone());
+    let legend = lanes.iter().enumerate().map(key).collect();
+    let caption = format!("Beside each bar: GB/s and, in brackets, how many times that of {}.", lanes[0].label);
+    Figure { title, caption, drawing: Drawing::Bars(Bars { axis: "GB/s".into(), groups, limits: vec![], legend }) }
+}
+
+fn group(row: &Row, found: &[Option<&Row>], hardware: &Hardware, axes: &Axes) -> Group {
+    let mut title = vec![row.label()];
+    title.extend(axes.size_cell(row));
+    title.extend(hardware.rows.iter().any(|other| other.element != row.element).then(|| row.element.clone()));
+    let bar = |(i, row): (usize, &Option<&Row>)| {
+        let figure = row.map_or(NONE.into(), figure_of);
+        let text = if i == 0 { figure } else { format!("{figure} ({})", relation(*row, found[0])) };
+        Bar { label: String::new(), value: row.and_then(counted), text, hue: Hue::series(i) }
+    };
+    Group { title: title.join(" "), bars: found.iter().enumerate().map(bar).collect(), ceiling: None }
 }
 
 fn lanes<'a>(hardware: &Hardware<'a>) -> Vec<Lane<'a>> {
@@ -85,12 +111,7 @@ fn matches<'a>(hardware: &Hardware<'a>) -> Vec<Vec<&'a Row>> {
     matches
 }
 
-/// The bandwidth of a row, where it counts.
-fn counted(row: &Row) -> Option<f64> {
-    row.gbps.filter(|gbps| row.status == Status::Ok && gbps.is_finite())
-}
-
-fn figure(row: &Row) -> String {
+fn figure_of(row: &Row) -> String {
     match counted(row) {
         Some(gbps) => significant(gbps),
         None => row.status.to_string(),

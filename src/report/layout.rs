@@ -1,9 +1,10 @@
 //! What a report shows, before it is text of any kind: lines, and tables of cells. Cells and lines hold the record's
 //! strings as they are; whoever renders them escapes them.
 
+use super::chart::Figure;
 use super::notes::{self, Footnotes};
 use super::number::{self, NONE, or_none};
-use super::{compare, text};
+use super::{compare, figures, text};
 use crate::device::DeviceKind;
 use crate::problem;
 use crate::record::{Device, Environment, Record, Row, Status};
@@ -22,10 +23,12 @@ pub(super) struct Layout {
     pub footnotes: Vec<String>,
 }
 
-/// A table under a heading.
+/// A table under a heading, and figures of what is in it.
+#[derive(Default)]
 pub(super) struct Section {
     pub heading: String,
     pub lines: Vec<String>,
+    pub figures: Vec<Figure>,
     pub grid: Grid,
 }
 
@@ -36,7 +39,22 @@ pub(super) struct Grid {
     pub rows: Vec<Vec<String>>,
     /// Indices of the rows, but the first, that begin a group.
     pub breaks: Vec<usize>,
+    /// A bar for each row, which a terminal may show.
+    pub bars: Option<Meter>,
 }
+
+/// Bars for the rows of a grid.
+pub(super) struct Meter {
+    /// What the whole length stands for.
+    pub title: String,
+    /// The column that they stand before.
+    pub before: usize,
+    /// For each row the part of the length, and the part of the copy ceiling that it reaches.
+    pub parts: Vec<Option<[f64; 2]>>,
+}
+
+/// The title of the column of the numbers of footnotes.
+pub(super) const NOTES: &str = "notes";
 
 /// The head of a column.
 pub(super) struct Column {
@@ -109,7 +127,7 @@ impl Axes {
     }
 }
 
-fn shape(([rows, cols, batch], layouts): Size) -> String {
+pub(super) fn shape(([rows, cols, batch], layouts): Size) -> String {
     let shape = if batch == 1 { format!("{rows}×{cols}") } else { format!("{batch} × {rows}×{cols}") };
     layouts.map_or(shape.clone(), |layouts| format!("{shape}, {}", problem::told(layouts, batch)))
 }
@@ -196,7 +214,7 @@ fn sorted<'a>(mut rows: Vec<&'a Row>, record: &Record) -> Vec<&'a Row> {
 
 /// Whether two neighbouring rows are of different groups. Where an API has no bounds checks its rows stand with those
 /// that are compiled without.
-fn parts(axes: &Axes, one: &Row, next: &Row) -> bool {
+pub(super) fn parts(axes: &Axes, one: &Row, next: &Row) -> bool {
     let checked = |row: &Row| axes.bounds && row.bounds_checks == Some(true);
     (size(one), &one.element, checked(one)) != (size(next), &next.element, checked(next))
 }
@@ -211,10 +229,13 @@ fn results(hardware: &Hardware, record: &Record, axes: &Axes, footnotes: &mut Fo
     }
     if !grid.rows.is_empty() {
         grid.columns = columns(axes);
+        grid.bars = figures::meter(hardware, grid.columns.iter().position(|column| column.title == "time"));
     }
     grid.drop_empty_last();
     let lines = hardware.devices.iter().map(|device| notes::device(device, &hardware.rows)).collect();
-    Section { heading: axes.heading(hardware.name()), lines, grid }
+    let mut figures = figures::ladders(hardware, axes);
+    figures.extend(figures::sizes(hardware, axes));
+    Section { heading: axes.heading(hardware.name()), lines, figures, grid }
 }
 
 fn columns(axes: &Axes) -> Vec<Column> {
@@ -222,7 +243,7 @@ fn columns(axes: &Axes) -> Vec<Column> {
     columns.extend(axes.several_sizes().then(|| left("size")));
     columns.extend(axes.bounds.then(|| left("bounds checks")));
     columns.extend(["GB/s", "% of copy", "% of peak", "time", "spread"].map(right));
-    columns.extend([left("limiter"), left("notes")]);
+    columns.extend([left("limiter"), left(NOTES)]);
     columns
 }
 

@@ -1,14 +1,19 @@
-//! Reports: a record as a table for the terminal, as Markdown, or as CSV. Nothing here measures.
+//! Reports: a record as a table for the terminal, as Markdown, as a page, or as CSV. Nothing here measures.
 //!
-//! The first two show one and the same layout; CSV is the rows as they are.
+//! The first three show one and the same layout; CSV is the rows as they are.
 
+mod chart;
 mod compare;
 mod csv;
+mod figures;
+mod html;
 mod layout;
 mod markdown;
+mod method;
 mod notes;
 mod number;
 mod profile;
+mod svg;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -18,6 +23,7 @@ use crate::profile::Profile;
 use crate::record::Record;
 
 pub use csv::csv;
+pub use html::{Source, html};
 pub use notes::peak_source;
 pub use number::bytes;
 pub use text::{escape, escape_lines};

@@ -20,6 +20,12 @@ pub(super) fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A round value with the digits it needs.
+pub(super) fn plain(value: f64) -> String {
+    // A multiple of a tenth may be off in its last digit.
+    format!("{value:.6e}").parse().unwrap_or(value).to_string()
+}
+
 /// A percentage, without the sign.
 pub(super) fn percent(value: f64) -> String {
     format!("{value:.1}")
@@ -38,12 +44,27 @@ pub(super) fn ratio(value: f64) -> String {
 /// Seconds in the unit that leaves one to three digits before the point.
 pub(super) fn time(seconds: f64) -> String {
     let (scale, unit) = match exponent(seconds) {
-        0.. => (1.0, "s"),
-        -3.. => (1e3, "ms"),
-        -6.. => (1e6, "µs"),
-        _ => (1e9, "ns"),
+        0.. => TIMES[0],
+        -3.. => TIMES[1],
+        -6.. => TIMES[2],
+        _ => TIMES[3],
     };
     format!("{} {unit}", significant(seconds * scale))
+}
+
+/// Units of time, and how many of them are a second.
+const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")];
+
+/// The value that one of these functions wrote, for cells to be put in order; a time in seconds. `None` where there is
+/// no figure.
+pub(super) fn value(text: &str) -> Option<f64> {
+    let (figure, unit) = text.split_once(' ').unwrap_or((text, ""));
+    // What Rust also takes for a number.
+    let figure: f64 = figure.parse().ok().filter(|figure: &f64| figure.is_finite())?;
+    match TIMES.iter().find(|(_, name)| *name == unit) {
+        Some((scale, _)) => Some(figure / scale),
+        None => (unit.is_empty() || unit == "%").then_some(figure),
+    }
 }
 
 /// A number of bytes in binary units, such as `60 MiB`: exact where it is round, else to four significant digits.
@@ -54,6 +75,11 @@ pub fn bytes(bytes: u64) -> String {
         Some((unit, name)) => format!("{} {name}", significant(bytes as f64 / unit as f64)),
         None => format!("{bytes} B"),
     }
+}
+
+/// A position on an axis of bytes.
+pub(super) fn bytes_of(value: f64) -> String {
+    bytes(value.round() as u64)
 }
 
 #[cfg(test)]
@@ -88,6 +114,26 @@ mod tests {
             (812.3e-9, "812.3 ns"),
         ] {
             assert_eq!(time(seconds), text);
+        }
+    }
+
+    #[test]
+    fn round_values_have_no_more_digits_than_they_need() {
+        for (value, text) in [(0.1 * 3.0, "0.3"), (1000.0, "1000"), (0.0, "0"), (2.5e7, "25000000")] {
+            assert_eq!(plain(value), text);
+        }
+    }
+
+    #[test]
+    fn figures_are_read_back() {
+        for seconds in [12.5, 1.5e-3, 37.63e-6, 812.3e-9] {
+            assert!((value(&time(seconds)).unwrap() / seconds - 1.0).abs() < 1e-12, "{seconds}");
+        }
+        assert_eq!(value(&fraction(0.004)), Some(0.4));
+        assert_eq!(value(&significant(3567.4)), Some(3567.0));
+        assert_eq!(value(&percent(96.82)), Some(96.8));
+        for text in [NONE, "suspect", "failed", "", "inf", "nan", "3 × 4"] {
+            assert_eq!(value(text), None, "{text}");
         }
     }
 

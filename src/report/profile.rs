@@ -23,7 +23,8 @@ pub(super) fn of(profile: &Profile) -> Layout {
         sections: vec![Section {
             heading: format!("{}, {}", profile.device.name, profile.problem),
             lines: vec![format!("{}: driver {}", profile.device.id, profile.device.driver)],
-            grid: Grid { columns, rows: rows.collect(), breaks },
+            grid: Grid { columns, rows: rows.collect(), breaks, ..Grid::default() },
+            ..Section::default()
         }],
         notes: MEANING.map(String::from).into(),
         footnotes: Vec::new(),

@@ -1,0 +1,62 @@
+//! `cornerturn report`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::Failure;
+use super::output::Output;
+use crate::record::Record;
+use crate::report::{self, Source};
+
+/// The options of `cornerturn report`.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cornerturn report run.json                      (the tables, in the terminal)
+  cornerturn report run.json -o report.html
+  cornerturn report monday.json friday.json -o week.html
+
+The page holds everything it needs and loads nothing. Each record has a section of its own, in the order given.
+Exit codes: 0 all well, 1 the page could not be written, 2 bad input.")]
+pub struct Args {
+    /// Records, as bench --json wrote them
+    #[arg(value_name = "RECORD", required = true)]
+    records: Vec<PathBuf>,
+
+    /// Write an HTML page instead of printing the tables
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Reads the records and presents them.
+pub fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let read = |path: &PathBuf| Record::read(path).map_err(|error| Failure::Input(error.to_string()));
+    let records = args.records.iter().map(read).collect::<Result<Vec<Record>, Failure>>()?;
+    match &args.output {
+        Some(path) => write(path, &args.records, &records)?,
+        None => print(&records)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, inputs: &[PathBuf], records: &[Record]) -> Result<(), Failure> {
+    let output = Output::open(path).map_err(Failure::Input)?;
+    // Whoever forgets the -o's argument would lose a record.
+    let taken = |input: &&PathBuf| input.canonicalize().is_ok_and(|input| Some(input.as_path()) == output.file());
+    if let Some(input) = inputs.iter().find(taken) {
+        return Err(Failure::Input(format!("{} is a record, and would be written over", input.display())));
+    }
+    // Names of files without their folders, which say where somebody keeps them.
+    let names: Vec<String> = inputs.iter().map(|path| name(path)).collect();
+    let sources: Vec<Source> =
+        names.iter().zip(records).map(|(name, record)| Source { name: Some(name), record }).collect();
+    output.write(&report::html(&sources)).map_err(Failure::Run)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn print(records: &[Record]) -> Result<(), Failure> {
+    let tables: Vec<String> = records.iter().map(report::table).collect();
+    super::print(&tables.join("\n"))
+}

@@ -1,0 +1,45 @@
+//! How the figures of `cornerturn bench` come about, for readers of a report.
+
+use std::fmt::Display;
+
+use crate::record::{Record, Row};
+
+/// What holds for every record.
+pub(super) const METHOD: [&str; 5] = [
+    "The copy ceiling is what the device can do where no element has to move: the faster of its API's own copy (memcpy) \
+     and a copy kernel with one 16-byte load and store a thread (copy), run in the same turns as the rest.",
+    "Sources are filled with pseudo-random data and destinations with other values; every destination is compared bit by \
+     bit before and after timing, and one wrong element fails the row.",
+    "A device is kept at work until its clocks are up before anything is timed. The variants then take turns, so that a \
+     drift of the clocks meets all of them; each turn times a batch of launches, long enough that the clock's resolution \
+     and the cost of a launch vanish.",
+    "Launches rotate over pairs of buffers that together are at least four times the last-level cache; where they are \
+     not, a note says so.",
+    "GPUs are timed by their own clock (CUDA events; timestamp queries through wgpu). Where that is of no use, the host's \
+     clock times N against 2N launches, and a note says so. A figure above the theoretical peak is suspect, and no \
+     result.",
+];
+
+/// What this record says of it.
+pub(super) fn of(record: &Record) -> Option<String> {
+    let timed: Vec<&Row> = record.results.iter().filter(|row| row.status.has_figures()).collect();
+    let range = |value: fn(&Row) -> u64| range(timed.iter().map(|row| value(row)));
+    let batches = range(|row| row.samples_s.len() as u64)?;
+    let launches = range(|row| row.launches.into())?;
+    let sets = range(|row| row.sets as u64)?;
+    let mut clocks: Vec<String> = timed.iter().filter_map(|row| row.timer).map(|timer| timer.to_string()).collect();
+    clocks.sort();
+    clocks.dedup();
+    Some(format!(
+        "In this run: {batches} batches of {launches} launches a row, over {sets} pairs of buffers, by the clock of the {}; {} of {} rows have a figure.",
+        clocks.join(" or the "),
+        timed.len(),
+        record.results.len()
+    ))
+}
+
+/// The least and the greatest, or the only one.
+fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> Option<String> {
+    let (least, greatest) = (values.clone().min()?, values.max()?);
+    Some(if least == greatest { least.to_string() } else { format!("{least} to {greatest}") })
+}
