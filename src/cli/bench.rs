@@ -161,7 +161,7 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
 
 /// The table, and below it what was tuned, if anything. That is not in the record: it says where somebody keeps files.
 fn table(record: &Record, tuned: Option<&str>) -> String {
-    report::table(record) + &tuned.map_or(String::new(), |tuned| format!("\n{tuned}"))
+    super::table(record) + &tuned.map_or(String::new(), |tuned| format!("\n{tuned}"))
 }
 
 /// 130 for an interrupted run, 1 if a row failed, else 0.

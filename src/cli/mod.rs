@@ -13,6 +13,7 @@ mod parse;
 mod profile;
 mod progress;
 mod report;
+mod screen;
 mod transpose;
 mod tuning;
 
@@ -24,7 +25,7 @@ use std::time::SystemTime;
 
 use clap::{Parser, Subcommand};
 
-use crate::record::Environment;
+use crate::record::{Environment, Record};
 
 /// Matrix transpose at the speed of a copy on any GPU: files, benchmark and devices.
 #[derive(Parser)]
@@ -89,6 +90,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Prints a line to standard error. Where that cannot be written, there is nobody left to tell.
 fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", crate::report::escape_lines(line));
+}
+
+/// The tables of a record, for whatever standard output is.
+fn table(record: &Record) -> String {
+    screen::screen().map_or_else(|| crate::report::table(record), |screen| crate::report::table_on(record, screen))
 }
 
 /// Prints to standard output. A reader that went away is no error: `cornerturn devices | head -1` is fine.

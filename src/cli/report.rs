@@ -57,6 +57,6 @@ fn name(path: &Path) -> String {
 }
 
 fn print(records: &[Record]) -> Result<(), Failure> {
-    let tables: Vec<String> = records.iter().map(report::table).collect();
+    let tables: Vec<String> = records.iter().map(super::table).collect();
     super::print(&tables.join("\n"))
 }

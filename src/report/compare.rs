@@ -53,13 +53,15 @@ pub(super) fn section(hardware: &Hardware, record: &Record, axes: &Axes, footnot
     grid.columns.push(left(NOTES));
     grid.drop_empty_last();
     let heading = axes.heading(&format!("{}: GB/s side by side", first.device.name));
-    let figures = vec![figure(&lanes, groups, heading.clone())];
+    let figures = vec![figure(&lanes, groups)];
     Some(Section { heading, lines: vec![], figures, grid })
 }
 
 /// What the table says, as bars: a group for each of its rows, and a bar for each lane.
-fn figure(lanes: &[Lane], groups: Vec<Group>, title: String) -> Figure {
+fn figure(lanes: &[Lane], groups: Vec<Group>) -> Figure {
     let key = |(i, lane): (usize, &Lane)| (Key::Bar(Hue::series(i)), lane.label.clone());
+    let labels: Vec<&str> = lanes.iter().map(|lane| lane.label.as_str()).collect();
+    let title = format!("Effective bandwidth through {}", labels.join(" and "));
     let legend = lanes.iter().enumerate().map(key).collect();
     let caption = format!("Beside each bar: GB/s and, in brackets, how many times that of {}.", lanes[0].label);
     Figure { title, caption, drawing: Drawing::Bars(Bars { axis: "GB/s".into(), groups, limits: vec![], legend }) }
@@ -71,7 +73,10 @@ fn group(row: &Row, found: &[Option<&Row>], hardware: &Hardware, axes: &Axes) ->
     title.extend(hardware.rows.iter().any(|other| other.element != row.element).then(|| row.element.clone()));
     let bar = |(i, row): (usize, &Option<&Row>)| {
         let figure = row.map_or(NONE.into(), figure_of);
-        let text = if i == 0 { figure } else { format!("{figure} ({})", relation(*row, found[0])) };
+        let text = match relation(*row, found[0]) {
+            relation if i > 0 && relation != NONE => format!("{figure} ({relation})"),
+            _ => figure,
+        };
         Bar { label: String::new(), value: row.and_then(counted), text, hue: Hue::series(i) }
     };
     Group { title: title.join(" "), bars: found.iter().enumerate().map(bar).collect(), ceiling: None }

@@ -9,6 +9,7 @@ mod figures;
 mod html;
 mod layout;
 mod markdown;
+mod meter;
 mod method;
 mod notes;
 mod number;
@@ -26,6 +27,7 @@ pub use csv::csv;
 pub use html::{Source, html};
 pub use notes::peak_source;
 pub use number::bytes;
+pub use table::Screen;
 pub use text::{escape, escape_lines};
 
 /// The record as text for a terminal: per physical device a table of variants, their effective bandwidth in GB/s, its
@@ -34,12 +36,17 @@ pub use text::{escape, escape_lines};
 ///
 /// The text has no colour and no control characters but newlines, of which the last character is one.
 pub fn table(record: &Record) -> String {
-    table::render(&layout::of(record))
+    table::render(&layout::of(record), None)
+}
+
+/// What [`table()`] shows, for a terminal: with the ladder as bars beside the figures if there is room for them.
+pub fn table_on(record: &Record, screen: Screen) -> String {
+    table::render(&layout::of(record), Some(screen))
 }
 
 /// The counters of a profile as text for a terminal: of each variant what was predicted and what was measured.
 pub fn profile(profile: &Profile) -> String {
-    table::render(&profile::of(profile))
+    table::render(&profile::of(profile), None)
 }
 
 /// What [`table()`] shows, as GitHub Markdown that can stand in a README as it is.

@@ -23,7 +23,8 @@ pub(super) fn significant(value: f64) -> String {
 /// A round value with the digits it needs.
 pub(super) fn plain(value: f64) -> String {
     // A multiple of a tenth may be off in its last digit.
-    format!("{value:.6e}").parse().unwrap_or(value).to_string()
+    let value: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+    if value.abs() < 1e7 { value.to_string() } else { format!("{value:e}") }
 }
 
 /// A percentage, without the sign.
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn round_values_have_no_more_digits_than_they_need() {
-        for (value, text) in [(0.1 * 3.0, "0.3"), (1000.0, "1000"), (0.0, "0"), (2.5e7, "25000000")] {
+        for (value, text) in [(0.1 * 3.0, "0.3"), (1000.0, "1000"), (0.0, "0"), (2.5e7, "2.5e7")] {
             assert_eq!(plain(value), text);
         }
     }

@@ -1,6 +1,6 @@
 //! Golden reports of a small made-up record.
 
-use super::{csv, markdown, table};
+use super::{Screen, csv, markdown, table, table_on};
 use crate::device::{DeviceKind, Peak, PeakSource, TimerKind};
 use crate::record::{Absent, Device, Environment, Record, Row, SCHEMA, Status};
 
@@ -85,7 +85,7 @@ fn without_figures(status: Status, reason: &str, row: Row) -> Row {
 }
 
 /// One GPU through two APIs, and a software device, with a row of each status.
-fn record() -> Record {
+pub(super) fn record() -> Record {
     let mut software = device("vulkan:1", "soft|pipe <1>", 1);
     software.kind = DeviceKind::Software;
     software.cache_bytes = None;
@@ -130,6 +130,32 @@ fn record() -> Record {
 #[test]
 fn the_table_of_a_small_record() {
     assert_eq!(table(&record()), TABLE);
+}
+
+#[test]
+fn a_wide_screen_has_bars_beside_the_figures() {
+    let record = record();
+    let on = |columns, colour, unicode| table_on(&record, Screen { columns, colour, unicode });
+    let plain = table(&record);
+    assert_eq!(on(80, true, true), plain);
+    let wide = on(200, false, true);
+    assert!(wide.contains(&format!("| {:<40} |", "of the peak, 1000 GB/s")), "{wide}");
+    // 90 and 12 % of 40 columns; the suspect row has no bar.
+    let bar = |line: &str, text: &str| line.contains(&format!("| {text:<40} |"));
+    assert!(wide.lines().any(|line| line.contains("|   900.0 |") && bar(line, &"█".repeat(36))), "{wide}");
+    assert!(wide.lines().any(|line| line.contains("|   120.5 |") && bar(line, "████▉")), "{wide}");
+    assert!(wide.lines().any(|line| line.contains("| suspect |") && bar(line, "")), "{wide}");
+    // Without the column of bars it is the same.
+    assert_eq!(wide.lines().count(), plain.lines().count());
+    assert!(on(200, false, false).contains(&format!("| {:<40} |", "#".repeat(36))));
+    assert!(!wide.contains('\u{1b}') && on(200, true, true).contains('\u{1b}'));
+    // As wide as the screen at most.
+    for columns in 100..180 {
+        let text = on(columns, false, true);
+        let bars = text.lines().filter(|line| line.contains('█'));
+        assert!(bars.clone().all(|line| line.chars().count() <= columns), "{text}");
+        assert!(columns < 150 || bars.count() > 0, "{columns}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(super) fn table(grid: &Grid, caption: &str, id: &str, notes: &str) -> Markup
         @if !grid.rows.is_empty() {
             div.scroll tabindex="0" role="region" aria-labelledby=(id) {
                 table {
-                    caption id=(id) { (caption) }
+                    caption id=(id) { (caption) " (" (grid.rows.len()) " rows)" }
                     thead { tr { @for column in &grid.columns { th scope="col" class=[side(column.align)] { (column.title) } } } }
                     tbody {
                         @for (i, row) in grid.rows.iter().enumerate() {

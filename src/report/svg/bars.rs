@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, text_width, uprights};
+use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, shortened, text_width, uprights};
 use super::palette::{FAINT_TEXT, GRID, TEXT};
 use super::scale::Ruler;
 use super::{Format, Sheet};
@@ -64,7 +64,7 @@ pub(super) fn draw(bars: &Bars, format: Format) -> Sheet {
     let ceilings = bars.groups.iter().filter_map(|group| group.ceiling);
     let values = bars.groups.iter().flat_map(|group| &group.bars).filter_map(|bar| bar.value);
     let span = plan.width - plan.left - plan.right;
-    let ruler = Ruler::new(Scale::Linear, values.chain(references).chain(ceilings), (span / 75).max(2) as usize);
+    let ruler = Ruler::new(Scale::Linear, values.chain(references).chain(ceilings), (span / 75).max(3) as usize);
     let x = |value| ruler.pixel(value, [plan.left, plan.left + span]);
     let (names, above) = uprights(&bars.limits, x, plan.width);
     let [legend_height, height] = plan.heights;
@@ -106,7 +106,7 @@ impl Plan {
         let all = || bars.groups.iter().flat_map(|group| &group.bars);
         let labelled = all().any(|bar| !bar.label.is_empty());
         let titles = bars.groups.iter().map(|group| &group.title).filter(|_| !labelled);
-        let widest = all().map(|bar| &bar.label).chain(titles).map(|name| text_width(name)).max().unwrap_or(0) + 8;
+        let widest = all().map(|bar| &bar.label).chain(titles).map(|name| text_width(name)).max().unwrap_or(0);
         let labels = match (labelled, format == Format::Wide && widest <= WIDEST) {
             (true, true) => Labels::Beside,
             (true, false) => Labels::Above,
@@ -148,7 +148,8 @@ impl Plan {
             let middle = top + (placed.top + placed.bottom) / 2;
             canvas.text(&group.title, (self.left - 8, middle), Side::Right, TEXT)?;
         } else if !group.title.is_empty() {
-            canvas.text(&group.title, (0, top + placed.top + LINE / 2), Side::Left, FAINT_TEXT)?;
+            let title = shortened(&group.title, self.width);
+            canvas.text(&title, (0, top + placed.top + LINE / 2), Side::Left, FAINT_TEXT)?;
         }
         let ceiling = group.ceiling.and_then(x);
         let [thick, _, _] = self.labels.bar();
@@ -179,7 +180,8 @@ impl Plan {
         };
         let height = if self.labels == Labels::Above { y - above / 2 } else { y + thick / 2 };
         if !bar.label.is_empty() {
-            canvas.text(&bar.label, (label.0, height), label.1, TEXT)?;
+            let room = if self.labels == Labels::Above { edge - self.left - text_width(&bar.text) } else { WIDEST };
+            canvas.text(&shortened(&bar.label, room), (label.0, height), label.1, TEXT)?;
         }
         canvas.text(&bar.text, (text.0, height), text.1, TEXT)
     }
@@ -224,7 +226,7 @@ fn legend(canvas: &Canvas, legend: &[(Key, String)], width: i32) -> Drawn {
                 Key::Bar(hue) => canvas.rectangle((x, y - 6), (18, 12), hue.colour())?,
                 Key::Line(stroke) => canvas.line((x, y), (x + 18, y), stroke.colour(), 2)?,
             }
-            canvas.text(&entry.1, (x + 24, y), Side::Left, TEXT)?;
+            canvas.text(&shortened(&entry.1, width - x - 24), (x + 24, y), Side::Left, TEXT)?;
             x += entry_width(entry);
         }
     }

@@ -1,5 +1,7 @@
 //! What both kinds of figure are made of: text, lines and marks at pixels.
 
+use std::borrow::Cow;
+
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -38,7 +40,18 @@ pub(super) fn sheet(width: i32, height: i32, fill: impl FnOnce(&Canvas) -> Drawn
 
 /// About how wide a text is, in pixels: as in a wide font, since nobody knows which one there will be.
 pub(super) fn text_width(text: &str) -> i32 {
-    (text.chars().count() as f64 * TEXT_SIZE * 0.62).ceil() as i32
+    (text.chars().count() as f64 * TEXT_SIZE * 0.62).ceil() as i32 + 8
+}
+
+/// The text, or as much of its beginning as fits into so many pixels. All of it is in the figure's description.
+pub(super) fn shortened(text: &str, pixels: i32) -> Cow<'_, str> {
+    if text_width(text) <= pixels {
+        return text.into();
+    }
+    let mut short: String = text.into();
+    while text_width(&short) >= pixels && short.pop().is_some() {}
+    short.push('…');
+    short.into()
 }
 
 pub(super) fn style(colour: Colour) -> TextStyle<'static> {

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, text_width, uprights};
+use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, shortened, text_width, uprights};
 use super::palette::{Colour, FAINT_TEXT, GRID, TEXT};
 use super::scale::Ruler;
 use super::{Format, Sheet};
@@ -118,7 +118,7 @@ impl Plan {
                 Some(series) => canvas.mark(series, (x + 6, y), name.colour)?,
                 None => canvas.line((x, y), (x + 12, y), name.colour, 2)?,
             }
-            canvas.text(name.text, (x + 16, y), Side::Left, TEXT)?;
+            canvas.text(&shortened(name.text, self.right - 28), (x + 16, y), Side::Left, TEXT)?;
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ mod tests {
     fn ticks_are_round_and_few() {
         assert_eq!(ticks(Scale::Linear, &[4814.3, 3.0], 6), [0.0, 1000.0, 2000.0, 3000.0, 4000.0]);
         assert_eq!(ticks(Scale::Linear, &[0.03], 4), [0.0, 0.01, 0.02, 0.03]);
-        assert_eq!(ticks(Scale::Decades, &[3.0, 90.0], 8), [5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(ticks(Scale::Decades, &[3.0, 90.0], 8), [5.0, 10.0, 20.0, 50.0, 100.0]);
         assert_eq!(ticks(Scale::Decades, &[1.0, 1e6], 4), [1.0, 100.0, 1e4, 1e6]);
         assert_eq!(ticks(Scale::Octaves, &[1024.0, 8192.0], 8), [1024.0, 2048.0, 4096.0, 8192.0]);
         for scale in [Scale::Linear, Scale::Decades, Scale::Octaves] {
