@@ -119,8 +119,10 @@ fn files_are_written_and_agree_with_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let (json, csv, markdown) = (path("run.json"), path("run.csv"), path("run.md"));
+    let html = path("run.html");
     fs::write(&json, "an older run").unwrap();
-    let output = bench(&["--element", "u8,c128", "--json", &json, "--csv", &csv, "--markdown", &markdown]);
+    let texts = ["--csv", &csv, "--markdown", &markdown, "--html", &html];
+    let output = bench(&[&["--element", "u8,c128", "--json", &json], &texts[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let schema = serde_json::from_str(include_str!("../docs/record.schema.json")).unwrap();
     let written = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
@@ -133,10 +135,12 @@ fn files_are_written_and_agree_with_the_table() {
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 1 + record.results.len());
     let table = stdout(&output);
     let markdown = fs::read_to_string(&markdown).unwrap();
+    let html = fs::read_to_string(&html).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("</html>"));
     for row in &record.results {
-        assert!(table.contains(&row.variant) && markdown.contains(&row.variant));
+        assert!(table.contains(&row.variant) && markdown.contains(&row.variant) && html.contains(&row.variant));
     }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary files are left");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "no temporary files are left");
 }
 
 #[test]
@@ -160,6 +164,7 @@ fn an_output_that_cannot_be_written_is_found_out_before_measuring() {
     fs::write(&both, "kept").unwrap();
     let same = both.to_str().unwrap();
     refused(&bench(&["--json", same, "--csv", same]), &["named for two outputs"]);
+    refused(&bench(&["--html", same, "--csv", same]), &["named for two outputs"]);
     // Also where it is not there yet, and under another spelling.
     let (new, spelt) = (folder.path().join("new"), folder.path().join("./new"));
     refused(&bench(&["--json", new.to_str().unwrap(), "--csv", spelt.to_str().unwrap()]), &["named for two outputs"]);
