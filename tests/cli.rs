@@ -364,8 +364,10 @@ fn devices_lists_the_cpu_and_every_other_api() {
 
 #[test]
 fn help_shows_examples() {
-    for args in [&["--help"][..], &["bench", "--help"], &["devices", "--help"], &["--version"]] {
+    for args in [&["--help"][..], &["bench", "--help"], &["report", "--help"], &["devices", "--help"], &["--version"]] {
         assert_eq!(cornerturn(args).status.code(), Some(0));
     }
-    assert!(stdout(&cornerturn(&["bench", "--help"])).contains("Examples:"));
+    for command in ["bench", "report"] {
+        assert!(stdout(&cornerturn(&[command, "--help"])).contains("Examples:"));
+    }
 }

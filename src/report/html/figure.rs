@@ -5,8 +5,8 @@ use maud::{Markup, PreEscaped, html};
 use crate::report::chart::Figure;
 use crate::report::svg::{self, Format};
 
-/// With more bars or points than these, a figure is folded up until a reader wants to see it.
-const MANY: usize = 40;
+/// With more bars than these, a figure is folded up until a reader wants to see it.
+const MANY: usize = 60;
 
 /// The figure with its title above and its caption below, drawn for wide and for narrow screens, of which the style
 /// sheet shows one; `folded` up, or where it is very long. `id` is one that nothing else on the page has.
@@ -19,7 +19,7 @@ pub(super) fn figure(figure: &Figure, id: &str, folded: bool) -> Markup {
         }
     };
     html! {
-        @if folded || figure.size() > MANY { details { summary { "Figure: " (figure.title) } (drawn) } }
+        @if folded || figure.bars() > MANY { details { summary { "Figure: " (figure.title) } (drawn) } }
         @else { (drawn) }
     }
 }
