@@ -39,17 +39,18 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn write(path: &Path, inputs: &[PathBuf], records: &[Record]) -> Result<(), Failure> {
+    // Names of files without their folders, which say where somebody keeps them.
+    let names: Vec<String> = inputs.iter().map(|path| name(path)).collect();
+    let sources: Vec<Source> =
+        names.iter().zip(records).map(|(name, record)| Source { name: Some(name), record }).collect();
+    let page = report::html(&sources);
     let output = Output::open(path).map_err(Failure::Input)?;
     // Whoever forgets the -o's argument would lose a record.
     let taken = |input: &&PathBuf| input.canonicalize().is_ok_and(|input| Some(input.as_path()) == output.file());
     if let Some(input) = inputs.iter().find(taken) {
         return Err(Failure::Input(format!("{} is a record, and would be written over", input.display())));
     }
-    // Names of files without their folders, which say where somebody keeps them.
-    let names: Vec<String> = inputs.iter().map(|path| name(path)).collect();
-    let sources: Vec<Source> =
-        names.iter().zip(records).map(|(name, record)| Source { name: Some(name), record }).collect();
-    output.write(&report::html(&sources)).map_err(Failure::Run)
+    output.write(&page).map_err(Failure::Run)
 }
 
 fn name(path: &Path) -> String {

@@ -129,7 +129,7 @@ pub(super) fn sizes(hardware: &Hardware, axes: &Axes) -> Vec<Figure> {
 #[derive(PartialEq)]
 struct Family {
     element: String,
-    /// Rows by columns in lowest terms, rounded: 10000×10007 is a square to the eye.
+    /// Rows over columns, in eighths of an octave: 10000×10007 is a square to the eye.
     aspect: i64,
     batched: bool,
     setting: Option<bool>,

@@ -113,7 +113,7 @@ impl Plan {
             (false, true) => Labels::TitleBeside,
             (false, false) => Labels::TitleAbove,
         };
-        let texts = all().map(|bar| text_width(&bar.text)).max().unwrap_or(0) + 10;
+        let texts = (all().map(|bar| text_width(&bar.text)).max().unwrap_or(0) + 10).min(width / 2);
         let left = if matches!(labels, Labels::Beside | Labels::TitleBeside) { widest } else { 8 };
         let right = if labels == Labels::Above { 16 } else { texts };
         let legend = legend_rows(&bars.legend, width).len() as i32 * (LINE + 2);
@@ -180,10 +180,15 @@ impl Plan {
         };
         let height = if self.labels == Labels::Above { y - above / 2 } else { y + thick / 2 };
         if !bar.label.is_empty() {
-            let room = if self.labels == Labels::Above { edge - self.left - text_width(&bar.text) } else { WIDEST };
+            let room = if self.labels == Labels::Above {
+                (edge - self.left - text_width(&bar.text)).max(edge / 3)
+            } else {
+                WIDEST
+            };
             canvas.text(&shortened(&bar.label, room), (label.0, height), label.1, TEXT)?;
         }
-        canvas.text(&bar.text, (text.0, height), text.1, TEXT)
+        let room = if self.labels == Labels::Above { (edge - self.left) * 2 / 3 } else { self.right - 8 };
+        canvas.text(&shortened(&bar.text, room), (text.0, height), text.1, TEXT)
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn draw(lines: &Lines, format: Format) -> Sheet {
     let names = lines.series.iter().map(|series| &series.name).chain(lines.limits.iter().map(|limit| &limit.label));
     let widest = names.map(|name| text_width(name)).max().unwrap_or(0);
     let ticks = y.ticks.iter().map(|tick| text_width(&(lines.y.show)(*tick))).max().unwrap_or(0);
-    let (left, right) = (ticks + 14, widest.min(WIDEST).min(width / 2) + 30);
+    let (left, right) = ((ticks + 14).min(width / 4), widest.min(WIDEST).min(width / 2) + 30);
     let span = width - left - right;
     let x_values = points().map(|(x, _)| *x).chain(lines.marks.iter().map(|mark| mark.value));
     let x = Ruler::new(lines.x.scale, x_values, (span / 62).max(2) as usize);

@@ -25,7 +25,8 @@ impl Ruler {
         let high = values.iter().copied().reduce(f64::max).unwrap_or(1.0);
         let most = most.max(2);
         if scale == Scale::Linear {
-            let high = if high > 0.0 { high } else { 1.0 };
+            // Between these, everything below can be computed with.
+            let high = if high > 0.0 { high.clamp(1e-300, 1e300) } else { 1.0 };
             return Ruler { scale, ends: [0.0, high * 1.02], ticks: linear(high * 1.02, most) };
         }
         // A little room at both ends, and some where all values are one.
@@ -39,7 +40,7 @@ impl Ruler {
     pub(super) fn pixel(&self, value: f64, [from, to]: [i32; 2]) -> Option<i32> {
         let [low, high] = self.ends;
         let part = self.scale.takes(value).then(|| (self.scale.position(value) - low) / (high - low))?;
-        Some(from + (part * f64::from(to - from)).round() as i32)
+        Some(from + (part.clamp(0.0, 1.0) * f64::from(to - from)).round() as i32)
     }
 }
 
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn every_value_is_between_the_ends() {
         for scale in [Scale::Linear, Scale::Decades, Scale::Octaves] {
-            for values in [&[5.0][..], &[1.0, 2.0, 1e9], &[], &[f64::NAN, 1.0], &[-1.0, 0.0]] {
+            for values in [&[5.0][..], &[1.0, 2.0, 1e9], &[], &[f64::NAN, 1.0], &[-1.0, 0.0], &[f64::MAX], &[5e-324]] {
                 let ruler = Ruler::new(scale, values.iter().copied(), 5);
                 let [low, high] = ruler.ends;
                 assert!(low < high && low.is_finite() && high.is_finite(), "{scale:?} {values:?}");

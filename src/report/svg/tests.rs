@@ -125,9 +125,13 @@ fn everything_is_on_the_sheet() {
             Drawing::Bars(bars(&long, &[Some(1.0), Some(1e12), None])),
             Drawing::Bars(bars(&[""; 3], &[Some(0.0), Some(1e-9), Some(0.5)])),
             Drawing::Bars(bars(&[], &[])),
+            Drawing::Bars(bars(&["a", "b"], &[Some(f64::MAX), Some(5e-324)])),
+            Drawing::Bars(bars(&["", ""], &[Some(f64::MAX), Some(5e-324)])),
             Drawing::Lines(lines(Scale::Octaves, &many)),
             Drawing::Lines(lines(Scale::Decades, &[&[(0.0, 1.0), (f64::NAN, 2.0), (3.0, f64::INFINITY)]])),
             Drawing::Lines(lines(Scale::Linear, &[])),
+            Drawing::Lines(lines(Scale::Linear, &[&[(0.0, 0.0), (f64::MAX, f64::MAX)]])),
+            Drawing::Lines(lines(Scale::Octaves, &[&[(5e-324, 5e-324), (f64::MAX, f64::MAX)]])),
         ] {
             let svg = drawn(drawing, format);
             let document = Document::parse(&svg).unwrap();
