@@ -10,7 +10,7 @@ pub(super) const METHOD: [&str; 5] = [
      and a copy kernel with one 16-byte load and store a thread (copy), run in the same turns as the rest.",
     "Sources are filled with pseudo-random data and destinations with other values; every destination is compared bit by \
      bit before and after timing, and one wrong element fails the row.",
-    "A device is kept at work until its clocks are up before anything is timed. The variants then take turns, so that a \
+    "A GPU is kept at work until its clocks are up before anything is timed. The variants then take turns, so that a \
      drift of the clocks meets all of them; each turn times a batch of launches, long enough that the clock's resolution \
      and the cost of a launch vanish.",
     "Launches rotate over pairs of buffers that together are at least four times the last-level cache; where they are \
@@ -31,10 +31,10 @@ pub(super) fn of(record: &Record) -> Option<String> {
     clocks.sort();
     clocks.dedup();
     Some(format!(
-        "In this run: {batches} batches of {launches} launches a row, over {sets} pairs of buffers, by the clock of the {}; {} of {} rows have a figure.",
-        clocks.join(" or the "),
+        "{} of {} rows have a figure: {batches} batches of {launches} launches each, over {sets} pairs of buffers, timed by the clock of the {}.",
         timed.len(),
-        record.results.len()
+        record.results.len(),
+        clocks.join(" or the ")
     ))
 }
 

@@ -35,7 +35,7 @@ pub fn html(sources: &[Source]) -> String {
     let body = html! {
         @if sources.len() > 1 { (record::contents(sources)) }
         @for section in &sections { (section) }
-        (record::method())
+        (record::method(sources))
     };
     page::page(&record::title(sources), &body)
 }

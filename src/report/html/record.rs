@@ -108,13 +108,14 @@ fn devices(devices: &[Device]) -> Grid {
 }
 
 /// How figures come about, and what they mean.
-pub(super) fn method() -> Markup {
+pub(super) fn method(sources: &[Source]) -> Markup {
+    let gaps = sources.iter().flat_map(|source| &source.record.results).any(|row| row.layouts().is_some());
     html! {
         section aria-labelledby="method" {
             h2 id="method" { "How it was measured" }
             (list(&notes::MEANING))
             (list(&method::METHOD))
-            p { (notes::LAYOUTS) }
+            @if gaps { p { (notes::LAYOUTS) } }
         }
     }
 }
