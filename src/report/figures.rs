@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::chart::{Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Limit, Lines, Scale, Series, Stroke};
 use super::layout::{Axes, Hardware, Meter, parts, shape, size};
-use super::number;
+use super::{notes, number};
 use crate::device::DeviceKind;
 use crate::record::{Device, Row, Status};
 use crate::variant::Variant;
@@ -58,10 +58,16 @@ fn ladder(device: &Device, hardware: &Hardware, axes: &Axes) -> Option<Figure> {
     } else {
         legend.push((Key::Line(Stroke::Broken), "copy ceiling".into()));
     }
-    let caption = [fastest(&problems), Some("Beside each bar: GB/s, and\u{a0}% of the copy ceiling.".into())];
+    let caption =
+        [caveat(device), fastest(&problems), Some("Beside each bar: GB/s, and\u{a0}% of the copy ceiling.".into())];
     let caption = caption.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let drawing = Drawing::Bars(Bars { axis: "GB/s".into(), groups, limits, legend });
     Some(Figure { title, caption, drawing })
+}
+
+/// What must be known before a device's figure is looked at.
+fn caveat(device: &Device) -> Option<String> {
+    (device.kind == DeviceKind::Software).then(|| format!("This is a {}.", notes::SOFTWARE))
 }
 
 fn limit(name: &str, value: f64, stroke: Stroke) -> Limit {
@@ -202,9 +208,10 @@ fn curves(device: &Device, family: &Family, rows: &[&Row]) -> Option<Figure> {
             .collect(),
         marks: vec![],
     };
+    let axes = "The horizontal axis is logarithmic, in bytes read plus bytes written; grey: the copies.";
     Some(Figure {
         title: format!("Bandwidth against size on {} ({}): {}", device.name, device.id, family.name()),
-        caption: "The horizontal axis is logarithmic, in bytes read plus bytes written; grey: the copies.".into(),
+        caption: caveat(device).into_iter().chain([axes.into()]).collect::<Vec<_>>().join(" "),
         drawing: Drawing::Lines(lines),
     })
 }

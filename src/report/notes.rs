@@ -16,7 +16,7 @@ pub(super) const MEANING: [&str; 4] = [
 pub(super) const LAYOUTS: &str = "ld: leading dimension, the elements from the beginning of a row to that of the next, \
      source → destination; stride: batch stride, the same from matrix to matrix.";
 
-const SOFTWARE: &str = "software device: its figures say nothing about a GPU";
+pub(super) const SOFTWARE: &str = "software device: its figures say nothing about a GPU";
 const CACHE: &str =
     "the buffers together are smaller than four times the last-level cache: the figure may be the cache's";
 

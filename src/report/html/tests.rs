@@ -55,6 +55,8 @@ fn a_page_has_a_title_landmarks_and_headings_in_order() {
         .collect();
     assert_eq!(levels[..3], ["h1", "h2", "h3"]);
     assert!(!levels.contains(&"h4".into()));
+    let caveats = texts(&html, "figcaption").into_iter().filter(|text| text.contains("say nothing about a GPU"));
+    assert_eq!(caveats.count(), 1);
     assert_eq!(texts(&html, ".warning"), ["Warning: The run was interrupted: rows are missing."]);
 }
 
