@@ -6,6 +6,7 @@ pub mod backends;
 pub mod backend;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod compare;
 pub mod device;
 pub mod element;
 #[cfg(feature = "cli")]

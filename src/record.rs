@@ -14,7 +14,7 @@ use crate::device::{DeviceKind, Peak, TimerKind};
 use crate::problem::Layout;
 
 pub use check::InvalidRecord;
-pub use file::ReadError;
+pub use file::{MAX_BYTES, ReadError};
 
 /// The version of the format. A reader accepts no other.
 pub const SCHEMA: &str = "cornerturn/1";

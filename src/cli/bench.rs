@@ -9,9 +9,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::Failure;
+use super::baseline::{self, Baselines};
 use super::choice::{self, without_repeats};
 use super::interrupt::stop_on_interrupt;
-use super::output::Output;
+use super::output::{self, Output};
 use super::parse::{self, PeakArg};
 use super::progress::Progress;
 use super::tuning::Tuning;
@@ -32,12 +33,17 @@ use crate::variant::Variant;
   cornerturn bench --variant padded --bounds-checks both --json run.json
   cornerturn bench --size 1024x1024,4096x4096,16384x16384 --html report.html
   cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
+  cornerturn bench --save-baseline main      (and after a change: cornerturn bench --baseline main)
   cornerturn bench --size 10000x3 --tune   (auto runs the kernel that was measured to be the fastest)
 
 --tune keeps the winner for each device, driver, version of cornerturn, shape, width, layout and setting of the \
 bounds checks in tuning.json in the user's cache folder (on Linux $XDG_CACHE_HOME/cornerturn or ~/.cache/cornerturn) \
 and takes it from there the next time; remove the file to measure anew. Without --tune no winner is used: auto \
 chooses by shape, width, layout and device alone.
+
+--save-baseline keeps the record as NAME.json in the folder baselines of the user's data folder (on Linux \
+$XDG_DATA_HOME/cornerturn or ~/.local/share/cornerturn); remove the file to forget it. What has become faster or \
+slower is told as by cornerturn compare; see its --help.
 
 GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
 Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
@@ -109,6 +115,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
+    #[command(flatten)]
+    baselines: baseline::Args,
+
     /// Print no table and no progress; errors and files still come
     #[arg(long)]
     quiet: bool,
@@ -128,7 +137,9 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     // Before there are temporary files to leave behind.
     let stop = stop_on_interrupt("stopping after this batch; once more to stop at once")?;
     let mut tuning = args.tune.then(Tuning::open).transpose()?;
-    let outputs = Outputs::open(args, tuning.as_ref().and_then(Tuning::file))?;
+    let baselines = Baselines::open(&args.baselines)?;
+    let taken: Vec<&Path> = [tuning.as_ref().and_then(Tuning::file), baselines.file()].into_iter().flatten().collect();
+    let outputs = Outputs::open(args, &taken)?;
     let discovery = backends::discover(&choice::apis(&args.device));
     let chosen = choice::choose(&args.device, &discovery)?;
     check_peaks(&args.peak, &chosen)?;
@@ -150,18 +161,24 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
         interrupted: stop.load(Ordering::Relaxed),
     };
     let tuned = tuning.map(Tuning::store).transpose();
-    let note = tuned.as_ref().ok().and_then(Option::as_deref);
+    let against = baselines.against(&record);
+    let below = [tuned.as_ref().ok().and_then(Option::as_deref), against.as_deref()];
     // The table first: should a file fail to be written, the figures are still there to see.
-    let printed = if args.quiet { Ok(()) } else { super::print(&table(&record, note)) };
-    outputs.write(&record).map_err(Failure::Run)?;
+    let printed = if args.quiet { Ok(()) } else { super::print(&table(&record, below)) };
+    let written = [outputs.write(&record), baselines.save(&record)].map(Result::err);
+    let failures: Vec<String> = written.into_iter().flatten().collect();
+    if !failures.is_empty() {
+        return Err(Failure::Run(failures.join("; ")));
+    }
     printed?;
     tuned.map_err(Failure::Run)?;
     Ok(ExitCode::from(exit_code(&record)))
 }
 
-/// The table, and below it what was tuned, if anything. That is not in the record: it says where somebody keeps files.
-fn table(record: &Record, tuned: Option<&str>) -> String {
-    super::table(record) + &tuned.map_or(String::new(), |tuned| format!("\n{tuned}"))
+/// The table, and below it what was tuned and what the baseline says, if anything. Neither is in the record: what was
+/// tuned says where somebody keeps files.
+fn table(record: &Record, below: [Option<&str>; 2]) -> String {
+    below.into_iter().flatten().fold(super::table(record), |table, text| format!("{table}\n{text}"))
 }
 
 /// 130 for an interrupted run, 1 if a row failed, else 0.
@@ -231,40 +248,21 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Opens them. None may be the file that is `taken`.
-    fn open(args: &Args, taken: Option<&Path>) -> Result<Outputs, Failure> {
-        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
-        let outputs = Outputs {
-            json: open(&args.json)?,
-            csv: open(&args.csv)?,
-            markdown: open(&args.markdown)?,
-            html: open(&args.html)?,
-        };
-        let all = [&outputs.json, &outputs.csv, &outputs.markdown, &outputs.html];
-        let mut files: Vec<&Path> = all.into_iter().flatten().filter_map(Output::file).chain(taken).collect();
-        files.sort();
-        match files.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(Failure::Input(format!("{} is named for two outputs", pair[0].display()))),
-            None => Ok(outputs),
-        }
+    /// Opens them. None may be one of the files that are `taken`.
+    fn open(args: &Args, taken: &[&Path]) -> Result<Outputs, Failure> {
+        let outputs = output::open_all([&args.json, &args.csv, &args.markdown, &args.html], taken);
+        outputs.map(|[json, csv, markdown, html]| Outputs { json, csv, markdown, html }).map_err(Failure::Input)
     }
 
     /// Writes all of them, also those after one that fails.
     fn write(self, record: &Record) -> Result<(), String> {
-        let json = |record: &Record| record.to_json().map_err(|error| error.to_string());
-        let done = [
-            write(self.json, || json(record)),
-            write(self.csv, || Ok(report::csv(record))),
-            write(self.markdown, || Ok(report::markdown(record))),
-            write(self.html, || Ok(report::html(&[report::Source { name: None, record }]))),
-        ];
-        let failures: Vec<String> = done.into_iter().filter_map(Result::err).collect();
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+        output::write_all([
+            (self.json, &|| record.to_json().map_err(|error| error.to_string())),
+            (self.csv, &|| Ok(report::csv(record))),
+            (self.markdown, &|| Ok(report::markdown(record))),
+            (self.html, &|| Ok(report::html(&[report::Source { name: None, record }]))),
+        ])
     }
-}
-
-fn write(output: Option<Output>, text: impl Fn() -> Result<String, String>) -> Result<(), String> {
-    output.map_or(Ok(()), |output| output.write(&text()?))
 }
 
 #[cfg(test)]

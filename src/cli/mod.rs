@@ -3,8 +3,10 @@
 //! Exit codes: 0, all well; 1, something that was run failed; 2, bad input, found before anything ran; 130,
 //! interrupted.
 
+mod baseline;
 mod bench;
 mod choice;
+mod compare;
 mod devices;
 mod input;
 mod interrupt;
@@ -39,6 +41,8 @@ struct Cli {
 enum Command {
     /// Run every variant on every device and compare their bandwidth with the copy ceiling and the peak
     Bench(Box<bench::Args>),
+    /// Compare two records of bench row by row, and say what has become faster or slower
+    Compare(compare::Args),
     /// Transpose the matrices in a file: NumPy's .npy, or raw elements
     Transpose(transpose::Args),
     /// Count sectors and bank conflicts of the CUDA kernels in hardware, with Nsight Compute
@@ -73,6 +77,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Command::Bench(arguments) => bench::run(&arguments, &args),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Transpose(arguments) => transpose::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments, &args),
         Command::Report(arguments) => report::run(&arguments),

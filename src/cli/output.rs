@@ -7,6 +7,37 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::{Builder, NamedTempFile};
 
+/// Opens the files that are named. None may be named twice, nor be one of those that are `taken`.
+///
+/// # Errors
+/// A sentence that names the file and what is wrong with it.
+pub fn open_all<const N: usize>(paths: [&Option<PathBuf>; N], taken: &[&Path]) -> Result<[Option<Output>; N], String> {
+    let mut outputs = [const { None }; N];
+    for (output, path) in outputs.iter_mut().zip(paths) {
+        *output = path.as_deref().map(Output::open).transpose()?;
+    }
+    let named = outputs.iter().flatten().filter_map(Output::file);
+    let mut files: Vec<&Path> = named.chain(taken.iter().copied()).collect();
+    files.sort();
+    match files.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("{} is named for two outputs", pair[0].display())),
+        None => Ok(outputs),
+    }
+}
+
+/// What makes the text of an output.
+pub type Text<'a> = &'a dyn Fn() -> Result<String, String>;
+
+/// Writes all of them, also those after one that fails.
+///
+/// # Errors
+/// Sentences that name the files and what is wrong with them.
+pub fn write_all<const N: usize>(outputs: [(Option<Output>, Text); N]) -> Result<(), String> {
+    let write = |(output, text): (Option<Output>, Text)| output.map_or(Ok(()), |output| output.write(&text()?));
+    let failures: Vec<String> = outputs.into_iter().map(write).filter_map(Result::err).collect();
+    if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+}
+
 /// A file that is known to be writable and is not yet written.
 pub struct Output {
     path: PathBuf,

@@ -40,6 +40,14 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A part in percent, such as `5`.
+pub fn percent(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
+        _ => Err(format!("`{text}` is no part; write percent from 0 to below 100, such as 5")),
+    }
+}
+
 /// A theoretical peak for one device or for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeakArg {
@@ -91,6 +99,10 @@ mod tests {
         assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         for text in ["0", "-1", "nan", "inf", "1e9", "", "1s"] {
             assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(percent("2.5"), Ok(2.5));
+        for text in ["", "-1", "100", "nan", "5%"] {
+            assert!(percent(text).unwrap_err().contains("from 0 to below 100"), "{text}");
         }
         assert_eq!(peak("2039"), Ok(PeakArg { device: None, gbps: 2039.0 }));
         assert_eq!(peak("cuda:1=4814.5").unwrap().device, Some("cuda:1".parse().unwrap()));

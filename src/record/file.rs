@@ -1,22 +1,46 @@
 //! Reading a record from JSON and writing it.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde::Deserialize;
 
 use super::{InvalidRecord, Record, SCHEMA};
 
+/// Bytes of a file beyond which it is not read: room for more than 50,000 rows, where a run has a few hundred.
+pub const MAX_BYTES: u64 = 64 << 20;
+
 /// A record that cannot be read. The message names the file and the place in it.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file cannot be read, or is not UTF-8.
+    /// The file cannot be read.
     #[error("cannot read {}: {cause}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What the system says.
         cause: io::Error,
+    },
+    /// It is larger than any record.
+    #[error("{origin} has more than {MAX_BYTES} B ({} MiB), the most that a record may have", MAX_BYTES >> 20)]
+    TooLarge {
+        /// The file.
+        origin: String,
+    },
+    /// It is no text.
+    #[error("{origin}:{line}: not a record: this line is not UTF-8")]
+    NotText {
+        /// The file.
+        origin: String,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// It is JSON of something else.
+    #[error("{origin}: not a record of cornerturn: it has no `schema`")]
+    NoSchema {
+        /// The file.
+        origin: String,
     },
     /// There is nothing in it.
     #[error("{origin} is empty; a record was expected")]
@@ -64,11 +88,22 @@ impl Record {
     /// Reads a record from a file.
     ///
     /// # Errors
-    /// [`ReadError::File`] if the file cannot be read, and the errors of [`Record::from_json`].
+    /// [`ReadError::File`] if the file cannot be read, [`ReadError::TooLarge`] if it has more than [`MAX_BYTES`],
+    /// [`ReadError::NotText`] if it is not UTF-8, and the errors of [`Record::from_json`].
     pub fn read(path: impl AsRef<Path>) -> Result<Record, ReadError> {
         let path = path.as_ref();
-        let text = fs::read_to_string(path).map_err(|cause| ReadError::File { path: path.into(), cause })?;
-        Record::from_json(&text, &path.display().to_string())
+        let origin = path.display().to_string();
+        let bytes = head(path).map_err(|cause| ReadError::File { path: path.into(), cause })?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(ReadError::TooLarge { origin });
+        }
+        match str::from_utf8(&bytes) {
+            Ok(text) => Record::from_json(text, &origin),
+            Err(wrong) => {
+                let before = &bytes[..wrong.valid_up_to()];
+                Err(ReadError::NotText { origin, line: 1 + before.iter().filter(|&&byte| byte == b'\n').count() })
+            }
+        }
     }
 
     /// Reads a record from JSON. Fields it does not know are passed over. `origin` is what errors call the text: the
@@ -80,7 +115,7 @@ impl Record {
     pub fn from_json(text: &str, origin: &str) -> Result<Record, ReadError> {
         #[derive(Deserialize)]
         struct Version {
-            schema: String,
+            schema: Option<String>,
         }
         let origin = origin.to_owned();
         if text.trim().is_empty() {
@@ -88,9 +123,10 @@ impl Record {
         }
         // The version first: the fields of another version would only give an error that hides the reason.
         let version: Version = parse(text, &origin)?;
-        if version.schema != SCHEMA {
+        let Some(schema) = version.schema else { return Err(ReadError::NoSchema { origin }) };
+        if schema != SCHEMA {
             // As much as a message needs, and nothing that a terminal would obey.
-            let found = version.schema.escape_debug().take(40).collect();
+            let found = schema.escape_debug().take(40).collect();
             return Err(ReadError::Version { origin, found });
         }
         let record: Record = parse(text, &origin)?;
@@ -111,6 +147,13 @@ impl Record {
         json.push('\n');
         Ok(json)
     }
+}
+
+/// The bytes of a file, but of one that is too large, or has no end, only as many as tell so.
+fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str, origin: &str) -> Result<T, ReadError> {

@@ -274,7 +274,7 @@ fn cells(row: &Row, record: &Record, axes: &Axes, footnotes: &mut Footnotes) -> 
     cells
 }
 
-fn setting(bounds_checks: Option<bool>) -> &'static str {
+pub(super) fn setting(bounds_checks: Option<bool>) -> &'static str {
     match bounds_checks {
         Some(true) => "on",
         Some(false) => "off",

@@ -1,7 +1,9 @@
 //! Reports: a record as a table for the terminal, as Markdown, as a page, or as CSV. Nothing here measures.
 //!
-//! The first three show one and the same layout; CSV is the rows as they are.
+//! The first three show one and the same layout; CSV is the rows as they are. A [`Comparison`] of two records is shown as
+//! text or Markdown.
 
+mod against;
 mod chart;
 mod compare;
 mod csv;
@@ -20,6 +22,7 @@ mod table;
 mod tests;
 mod text;
 
+use crate::compare::{Comparison, Pair};
 use crate::profile::Profile;
 use crate::record::Record;
 
@@ -54,4 +57,23 @@ pub fn profile(profile: &Profile) -> String {
 /// Names and reasons are shown literally: what is markup in Markdown or HTML is escaped.
 pub fn markdown(record: &Record) -> String {
     markdown::render(&layout::of(record))
+}
+
+/// A comparison of two records as text for a terminal: per device a table of rows, their bandwidth in either record in
+/// GB/s, the ratio of the two with its interval, and the verdict; above, what the records differ in. `names` are what
+/// the records are called, the earlier one first.
+///
+/// The text has no control characters, as with [`table()`].
+pub fn comparison_table(comparison: &Comparison, names: [&str; 2]) -> String {
+    table::render(&against::layout(comparison, names), None)
+}
+
+/// What [`comparison_table`] shows, as GitHub Markdown, escaped as with [`markdown()`].
+pub fn comparison_markdown(comparison: &Comparison, names: [&str; 2]) -> String {
+    markdown::render(&against::layout(comparison, names))
+}
+
+/// A row of a comparison in a few words: what it is, and how much slower, or how it ended.
+pub fn told(pair: &Pair, comparison: &Comparison) -> String {
+    against::told(pair, comparison)
 }

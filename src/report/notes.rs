@@ -27,10 +27,12 @@ pub(super) struct Footnotes(pub(super) Vec<String>);
 impl Footnotes {
     /// The numbers of the notes on rows, such as `1, 3`; empty where there is nothing to say.
     pub(super) fn of(&mut self, rows: &[&Row], record: &Record) -> String {
-        let mut numbers: Vec<usize> = Vec::new();
-        for row in rows {
-            numbers.extend(on(row, record.device(&row.device)).into_iter().map(|note| self.number(note)));
-        }
+        self.numbers(rows.iter().flat_map(|row| on(row, record.device(&row.device))))
+    }
+
+    /// The numbers of these notes, likewise.
+    pub(super) fn numbers(&mut self, notes: impl Iterator<Item = String>) -> String {
+        let mut numbers: Vec<usize> = notes.map(|note| self.number(note)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
