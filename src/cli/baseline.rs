@@ -14,7 +14,7 @@ use crate::report;
 
 /// The options of `cornerturn bench` that concern baselines.
 #[derive(clap::Args)]
-pub struct Args {
+pub struct Options {
     /// Keep the record under this name, for --baseline and `cornerturn compare @NAME` (letters, digits, -, _ and .)
     #[arg(long, value_name = "NAME")]
     save_baseline: Option<Name>,
@@ -32,9 +32,9 @@ pub struct Baselines {
 
 impl Baselines {
     /// Reads the one to compare with and makes sure that the other can be written.
-    pub fn open(args: &Args) -> Result<Baselines, Failure> {
-        let base = args.baseline.clone().map(|name| read(&name).map(|record| (name, record))).transpose()?;
-        let save = args.save_baseline.clone().map(|name| open(&name).map(|output| (name, output))).transpose()?;
+    pub fn open(options: &Options) -> Result<Baselines, Failure> {
+        let base = options.baseline.clone().map(|name| read(&name).map(|record| (name, record))).transpose()?;
+        let save = options.save_baseline.clone().map(|name| open(&name).map(|output| (name, output))).transpose()?;
         Ok(Baselines { base, save })
     }
 

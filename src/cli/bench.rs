@@ -116,7 +116,7 @@ pub struct Args {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    baselines: baseline::Args,
+    baselines: baseline::Options,
 
     /// Print no table and no progress; errors and files still come
     #[arg(long)]
