@@ -21,6 +21,8 @@ pub mod kernel;
 mod kernels;
 pub mod limiter;
 pub mod model;
+#[cfg(any(feature = "cuda", feature = "cli"))]
+mod nvidia;
 pub mod pattern;
 pub mod peak;
 pub mod physical;

@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread is there yet to read the environment.
-        unsafe { std::env::set_var("XDG_RUNTIME_DIR", "/nonexistent") };
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", cornerturn::cli::NO_RUNTIME_FOLDER) };
     }
     cornerturn::cli::run(std::env::args_os())
 }

@@ -12,6 +12,7 @@ use super::error;
 use super::limits::Limits;
 use crate::backends::{Absent, Discovery};
 use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Limit, Peak, PeakSource, TimerKind};
+use crate::nvidia;
 
 /// Finds the CUDA devices. A device that cannot be read is logged and left out; if that leaves none, it is the reason.
 pub fn discover(_: &[Api]) -> Discovery {
@@ -125,15 +126,7 @@ fn kernel_module() -> Option<String> {
     if !cfg!(target_os = "linux") {
         return None;
     }
-    module_version(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?).map(str::to_owned)
-}
-
-/// The version in the text of `/proc/driver/nvidia/version`: the first word of dotted numbers in the line of the
-/// module, whose other words differ between the kinds of module.
-fn module_version(text: &str) -> Option<&str> {
-    let line = text.lines().find_map(|line| line.strip_prefix("NVRM version:"))?;
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    line.split_whitespace().find(|word| word.contains('.') && word.split('.').all(number))
+    nvidia::module_version(&std::fs::read_to_string(nvidia::MODULE_FILE).ok()?).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -165,23 +158,8 @@ mod tests {
     }
 
     #[test]
-    fn the_module_version_is_found_in_every_wording() {
-        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n\
-                      GCC version:  gcc version 12.2.0 (Debian 12.2.0-14)\n";
-        let open = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (dvs@x)\n";
-        let two_parts = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  390.157  Wed Oct 12 09:19:07 UTC 2022";
-        for (text, expected) in [
-            (closed, Some("535.54.03")),
-            (open, Some("580.159.04")),
-            (two_parts, Some("390.157")),
-            ("GCC version:  gcc version 12.2.0\n", None),
-            ("NVRM version: none", None),
-            ("NVRM version: . 1. .2", None),
-            ("", None),
-        ] {
-            assert_eq!(module_version(text), expected, "{text}");
-        }
-        assert_eq!(driver_text(CudaVersion(13_000), module_version(open)), "CUDA 13.0, NVIDIA driver 580.159.04");
+    fn the_driver_is_told_by_both_of_its_versions() {
+        assert_eq!(driver_text(CudaVersion(13_000), Some("580.159.04")), "CUDA 13.0, NVIDIA driver 580.159.04");
         assert_eq!(driver_text(CudaVersion(12_040), None), "CUDA 12.4");
     }
 }

@@ -6,6 +6,7 @@
 use cudarc::driver::sys;
 
 use super::error;
+use crate::nvidia::UPDATE;
 
 /// Why the driver cannot be used, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,6 @@ impl std::fmt::Display for CudaVersion {
 
 /// The first version that takes the PTX of `cuda/ptx/` (ISA 8.0) and has every function called here.
 const MIN_VERSION: CudaVersion = CudaVersion(12_000);
-/// The driver that brought this version.
-const UPDATE: &str = "install NVIDIA driver 525 or newer";
 
 /// Every function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
 ///

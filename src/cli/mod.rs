@@ -8,6 +8,7 @@ mod bench;
 mod choice;
 mod compare;
 mod devices;
+mod doctor;
 mod input;
 mod interrupt;
 mod output;
@@ -51,7 +52,12 @@ enum Command {
     Report(report::Args),
     /// List the devices, and why the others are not here
     Devices,
+    /// Check the machine step by step, and say what to install or set
+    Doctor(doctor::Args),
 }
+
+/// What the program sets `XDG_RUNTIME_DIR` to where it is not set: a folder without a Wayland display's socket.
+pub const NO_RUNTIME_FOLDER: &str = "/nonexistent";
 
 /// Something ended the run; what it is decides the exit code.
 enum Failure {
@@ -82,6 +88,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Profile(arguments) => profile::run(&arguments, &args),
         Command::Report(arguments) => report::run(&arguments),
         Command::Devices => devices::run(),
+        Command::Doctor(arguments) => doctor::run(&arguments),
     };
     let (code, message) = match done {
         Ok(code) => return code,
