@@ -8,6 +8,8 @@ use crate::device::Api;
 pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(feature = "cuda")]
+mod nvml;
 #[cfg(feature = "wgpu")]
 pub mod wgpu;
 

@@ -9,6 +9,7 @@ use std::num::NonZeroU32;
 use crate::device::DeviceInfo;
 use crate::planner;
 use crate::problem::Problem;
+use crate::sensor::Sensor;
 use crate::timing::{ClockError, Timing};
 use crate::variant::Variant;
 
@@ -34,6 +35,11 @@ pub trait TransposeBackend: Send + Sync {
     /// The variant that runs for `variant`: what [`Variant::Auto`] stands for here, and otherwise `variant` itself.
     fn choose(&self, variant: Variant, problem: &Problem) -> Variant {
         planner::choose(variant, problem, self.device().id.api, |candidate| self.support(candidate, problem))
+    }
+
+    /// What can be read of the device while it works; `None` where nothing can.
+    fn sensor(&self) -> Option<Box<dyn Sensor>> {
+        None
     }
 
     /// Allocates `sets` pairs of source and destination buffers for `problem`; their content is undefined.

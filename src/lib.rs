@@ -33,6 +33,7 @@ pub mod profile;
 pub mod record;
 #[cfg(feature = "cli")]
 pub mod report;
+pub mod sensor;
 pub mod source;
 pub mod timing;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]

@@ -215,6 +215,16 @@ pub struct Row {
     pub verified: bool,
     /// What holds it back, derived from the access model and the measured ratios; `null` where that says nothing.
     pub limiter: Option<String>,
+    /// Smallest and largest clock of the multiprocessors in MHz, as read between its batches. This and the next two are
+    /// there where the device's sensors could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm_mhz: Option<[u32; 2]>,
+    /// Smallest and largest clock of the memory in MHz, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mhz: Option<[u32; 2]>,
+    /// What held the clocks down meanwhile; empty where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<Vec<String>>,
 }
 
 impl Row {

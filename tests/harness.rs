@@ -11,6 +11,7 @@ use cornerturn::device::{DeviceKind, TimerKind};
 use cornerturn::element::Element;
 use cornerturn::harness::{self, Observer, Plan, targets};
 use cornerturn::record::{Row, Status};
+use cornerturn::sensor::Reading;
 use cornerturn::variant::Variant;
 use scripted::{Act, Scripted};
 
@@ -377,4 +378,20 @@ fn gaps_that_overflow_are_refused_before_anything_runs() {
         "{error}"
     );
     assert!(device.log.lock().unwrap().is_empty());
+}
+
+#[test]
+fn what_the_sensors_say_is_in_the_rows_that_were_measured() {
+    let mut device = Scripted::new("cuda:0", DeviceKind::Gpu, ladder);
+    let plain = run(&device, &plan());
+    assert!(plain.iter().all(|row| (row.sm_mhz, row.memory_mhz, &row.throttled) == (None, None, &None)));
+    let throttled = Some(vec!["power cap"]);
+    device.readings = vec![Reading { sm_mhz: Some(1980), memory_mhz: Some(3201), throttled, throttled_ns: vec![] }];
+    for row in run(&device, &plan()) {
+        let seen = (row.sm_mhz, row.memory_mhz, row.throttled.as_ref().map(Vec::len));
+        let measured = (Some([1980; 2]), Some([3201; 2]), Some(1));
+        assert_eq!(seen, if row.status == Status::Ok { measured } else { (None, None, None) }, "{}", row.variant);
+        // It keeps its figures.
+        assert_eq!(row.gbps.is_some(), row.status == Status::Ok, "{}", row.variant);
+    }
 }

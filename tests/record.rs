@@ -72,6 +72,9 @@ fn row(status: Status) -> Row {
         cache_resident: figures.then_some(false),
         verified: figures,
         limiter: figures.then(|| "strided writes".into()),
+        sm_mhz: None,
+        memory_mhz: None,
+        throttled: None,
     }
 }
 
@@ -144,6 +147,37 @@ fn only_what_was_chosen_is_tuned() {
     value["results"][1]["tuned"] = json!(true);
     value["results"][0]["tuned"] = json!(true);
     refused(&validator(), &value, "tuned where nothing was chosen");
+}
+
+#[test]
+fn clocks_are_there_or_not() {
+    let mut record = record();
+    let throttled = Some(vec!["power cap".into()]);
+    let seen =
+        Row { sm_mhz: Some([1700, 1980]), memory_mhz: Some([3201, 3201]), throttled, ..record.results[0].clone() };
+    record.results[0] = seen;
+    record.results[4].throttled = Some(vec![]);
+    let value = to_value(&record);
+    assert!(validator().is_valid(&value));
+    assert_eq!(Record::from_json(&record.to_json().unwrap(), "x").unwrap(), record);
+    assert_eq!((value["results"][1].get("sm_mhz"), value["results"][1].get("throttled")), (None, None));
+    for (field, wrong) in [
+        ("sm_mhz", json!(null)),
+        ("sm_mhz", json!([1])),
+        ("sm_mhz", json!([1, 2, 3])),
+        ("memory_mhz", json!([-1, 2])),
+        ("memory_mhz", json!(3201)),
+        ("throttled", json!([""])),
+        ("throttled", json!("power cap")),
+    ] {
+        let mut value = value.clone();
+        let what = format!("{field} = {wrong}");
+        value["results"][0][field] = wrong;
+        refused(&validator(), &value, &what);
+    }
+    record.results[0].sm_mhz = Some([2, 1]);
+    let message = record.to_json().unwrap_err().to_string();
+    assert_eq!(message, "results[0].sm_mhz is [2, 1]; it must be the smallest and then the largest");
 }
 
 #[test]

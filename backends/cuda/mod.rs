@@ -33,8 +33,10 @@ mod workspace;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
+use crate::backends::nvml;
 use crate::device::DeviceInfo;
 use crate::problem::Problem;
+use crate::sensor::Sensor;
 use crate::variant::Variant;
 
 pub use discovery::discover;
@@ -83,6 +85,10 @@ impl TransposeBackend for CudaBackend {
         let variant = self.choose(variant, problem);
         let obstacle = self.limits.obstacle(variant, problem).or_else(|| variant.unlike_in_place(problem));
         obstacle.map_or(Support::Supported, Support::Unsupported)
+    }
+
+    fn sensor(&self) -> Option<Box<dyn Sensor>> {
+        nvml::sensor(self.info.pci.as_deref())
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {

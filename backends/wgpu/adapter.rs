@@ -60,6 +60,12 @@ impl TransposeBackend for WgpuAdapter {
         }
     }
 
+    // An NVIDIA GPU has the same sensors whichever API reaches it.
+    #[cfg(feature = "cuda")]
+    fn sensor(&self) -> Option<Box<dyn crate::sensor::Sensor>> {
+        crate::backends::nvml::sensor(self.info.pci.as_deref())
+    }
+
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
         let downlevel = self.adapter.get_downlevel_capabilities().flags;
         if let Some(reason) = limits::no_buffers(&self.limits, downlevel, problem) {

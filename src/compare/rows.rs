@@ -98,9 +98,11 @@ fn verdict(base: Option<&Row>, new: Option<&Row>, change: Option<&Change>) -> Ve
 }
 
 /// What is to be known about a row of one side.
-fn on_one(side: &str, row: &Row) -> Option<String> {
+fn on_one(side: &str, row: &Row) -> impl Iterator<Item = String> {
     let reason = row.reason.as_deref().unwrap_or("no reason is given");
-    (row.status != Status::Ok).then(|| format!("{} in {side}: {reason}", row.status))
+    let ended = (row.status != Status::Ok).then(|| format!("{} in {side}: {reason}", row.status));
+    let throttled = row.throttled.as_ref().filter(|reasons| !reasons.is_empty());
+    ended.into_iter().chain(throttled.map(|reasons| format!("throttled in {side}: {}", reasons.join(", "))))
 }
 
 /// What two rows differ in that their change may come from.

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use super::batch::LONGEST_ROTATION;
 use crate::backend::{BackendError, PreparedRun, RunOptions};
 use crate::device::TimerKind;
+use crate::sensor::Clocks;
 use crate::timing::Timing;
 use crate::variant::Variant;
 
@@ -37,6 +38,8 @@ pub struct Cell {
     pub launches: NonZeroU32,
     pub timer: Option<TimerKind>,
     pub timer_note: Option<String>,
+    /// What was read of the device right after its batches.
+    pub clocks: Clocks,
 }
 
 impl Cell {
@@ -52,6 +55,7 @@ impl Cell {
             launches: NonZeroU32::MIN,
             timer: None,
             timer_note: None,
+            clocks: Clocks::default(),
         }
     }
 

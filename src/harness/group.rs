@@ -72,12 +72,14 @@ impl<'a> Group<'a> {
                 return 0;
             }
         };
+        let sensor = self.target.backend.sensor();
         let turns = Turns {
             workspace: workspace.as_ref(),
             problem: self.problem,
             sets,
             pace: self.pace,
             warms_up: self.target.info().kind == DeviceKind::Gpu,
+            sensor: sensor.as_deref(),
             prefix,
         };
         if let Some(winners) = winners {

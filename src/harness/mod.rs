@@ -10,6 +10,7 @@ pub mod stats;
 mod target;
 mod tune;
 mod turns;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -91,6 +91,9 @@ impl Group<'_> {
             cache_resident: None,
             verified: false,
             limiter: None,
+            sm_mhz: cell.clocks.sm_mhz,
+            memory_mhz: cell.clocks.memory_mhz,
+            throttled: cell.clocks.throttled.as_ref().map(|reasons| reasons.iter().copied().map(Into::into).collect()),
         }
     }
 

@@ -5,9 +5,11 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::cell::Cell;
+use super::watch::Watch;
 use super::{Progress, batch};
 use crate::backend::{BackendError, PreparedRun, Workspace};
 use crate::problem::Problem;
+use crate::sensor::Sensor;
 use crate::verify::{self, POISON, Stopped, VerifyError};
 
 /// Longer batches tell no more, and nothing stops in the middle of one; a long measurement takes more of them.
@@ -46,6 +48,8 @@ pub struct Turns<'w> {
     pub pace: Pace,
     /// Whether it is a device that raises its clocks only once it has worked for a while.
     pub warms_up: bool,
+    /// What can be read of the device.
+    pub sensor: Option<&'w dyn Sensor>,
     /// What announced steps begin with.
     pub prefix: String,
 }
@@ -82,6 +86,7 @@ impl<'w> Turns<'w> {
     /// Times a batch of each cell in turn, until all have had their rounds.
     pub fn rounds(&self, cells: &mut [Cell], runs: &mut [Run], progress: &mut Progress) {
         self.size_batches(cells, runs, progress);
+        let mut watch = self.sensor.map(Watch::new);
         for _ in 0..self.pace.rounds {
             for (cell, run) in cells.iter_mut().zip(runs.iter_mut()) {
                 if progress.stopped() {
@@ -92,8 +97,9 @@ impl<'w> Turns<'w> {
                     continue;
                 }
                 progress.next(&format!("{}: {}", self.prefix, cell.label()));
-                if let Err(error) = cell.sample(run) {
-                    cell.fail(error);
+                match cell.sample(run) {
+                    Ok(()) => watch.iter_mut().for_each(|watch| cell.clocks.join(watch.look())),
+                    Err(error) => cell.fail(error),
                 }
             }
         }

@@ -94,6 +94,10 @@ fn numbers(row: &Row, place: &impl Fn(&str) -> String) -> Checked {
         let holds = value.is_none_or(|value| value.is_finite() && value >= 0.0);
         require(holds, place(field), shown(value), "finite and not below zero")?;
     }
+    for (field, value) in [("sm_mhz", row.sm_mhz), ("memory_mhz", row.memory_mhz)] {
+        let Some([low, high]) = value else { continue };
+        require(low <= high, place(field), format!("[{low}, {high}]"), "the smallest and then the largest")?;
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::record::{Device, Record, Row};
 type Column<T> = (&'static str, fn(&T) -> String);
 
 /// The fields of a row, under their names in the record. A test holds them against the record.
-const ROW: [Column<Row>; 30] = [
+const ROW: [Column<Row>; 33] = [
     ("device", |row| row.device.clone()),
     ("variant", |row| row.variant.clone()),
     ("chosen", |row| text(row.chosen.as_ref())),
@@ -39,6 +39,9 @@ const ROW: [Column<Row>; 30] = [
     ("cache_resident", |row| text(row.cache_resident)),
     ("verified", |row| row.verified.to_string()),
     ("limiter", |row| text(row.limiter.as_ref())),
+    ("sm_mhz", |row| text(row.sm_mhz.map(span))),
+    ("memory_mhz", |row| text(row.memory_mhz.map(span))),
+    ("throttled", |row| row.throttled.iter().flatten().map(String::as_str).collect::<Vec<_>>().join(";")),
 ];
 
 /// What is told of a row's device.
@@ -52,7 +55,7 @@ const DEVICE: [Column<Device>; 4] = [
 /// The results as CSV: a header, then one line for each row, in the order measured.
 ///
 /// The columns are the fields of a [`Row`] under their names in the record, in its units, then `device_name`,
-/// `device_api`, `device_driver` and `device_kind`. Samples are joined by `;`, and what is `null` or missing is empty.
+/// `device_api`, `device_driver` and `device_kind`. Samples, the two ends of a span and several reasons are joined by `;`, and what is `null` or missing is empty.
 /// Numbers have all their digits. Text is as it stands in the record, quoted where CSV asks for it.
 pub fn csv(record: &Record) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -72,6 +75,10 @@ const IN_MEMORY: &str = "lines of one length are written to memory, which cannot
 
 fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
+}
+
+fn span([low, high]: [u32; 2]) -> String {
+    format!("{low};{high}")
 }
 
 /// The name that a value has in the record.

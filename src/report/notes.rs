@@ -17,6 +17,10 @@ pub(super) const LAYOUTS: &str = "ld: leading dimension, the elements from the b
      source → destination; stride: batch stride, the same from matrix to matrix.";
 
 pub(super) const SOFTWARE: &str = "software device: its figures say nothing about a GPU";
+/// A spread above this is told beside the figure. On an H200 at rest, no row of `benches/results/` has even 1 %.
+const WIDE_SPREAD: f64 = 0.05;
+const VARIES: &str =
+    "its samples vary by more than 5 % (spread): let nothing else run, or measure longer with --min-time";
 const CACHE: &str =
     "the buffers together are smaller than four times the last-level cache: the figure may be the cache's";
 
@@ -65,6 +69,12 @@ fn on(row: &Row, device: Option<&Device>) -> Vec<String> {
     if row.cache_resident == Some(true) {
         notes.push(CACHE.into());
     }
+    if let Some(reasons) = row.throttled.as_ref().filter(|reasons| !reasons.is_empty()) {
+        notes.push(format!("throttled while it was measured: {}", reasons.join(", ")));
+    }
+    if row.spread.is_some_and(|spread| spread > WIDE_SPREAD) {
+        notes.push(VARIES.into());
+    }
     match (&row.timer_note, row.timer) {
         (Some(note), Some(timer)) => notes.push(format!("timed by the {timer}'s clock: {note}")),
         // The host's clock is a CPU's own.
@@ -96,6 +106,7 @@ pub(super) fn device(device: &Device, rows: &[&Row]) -> String {
         None => "theoretical peak unknown".into(),
     });
     parts.extend(bounds(device, rows).map(String::from));
+    parts.extend(clocks(device, rows));
     if device.kind == DeviceKind::Software {
         parts.push(SOFTWARE.into());
     }
@@ -109,6 +120,21 @@ pub fn peak_source(source: PeakSource) -> &'static str {
         PeakSource::Table => "cornerturn's table of devices",
         PeakSource::User => "the user",
     }
+}
+
+/// The clocks that were read of a device, over all its rows.
+fn clocks(device: &Device, rows: &[&Row]) -> Option<String> {
+    let over = |clock: fn(&Row) -> Option<[u32; 2]>| {
+        let spans = rows.iter().filter(|row| row.device == device.id).filter_map(|row| clock(row));
+        spans.reduce(|[low, high], [lower, higher]| [low.min(lower), high.max(higher)])
+    };
+    let shown = |name: &str, span: Option<[u32; 2]>| match span? {
+        [low, high] if low == high => Some(format!("{name} {low} MHz")),
+        [low, high] => Some(format!("{name} {low} to {high} MHz")),
+    };
+    let clocks = [shown("SM", over(|row| row.sm_mhz)), shown("memory", over(|row| row.memory_mhz))];
+    let clocks: Vec<String> = clocks.into_iter().flatten().collect();
+    (!clocks.is_empty()).then(|| format!("clocks while it was measured: {}", clocks.join(", ")))
 }
 
 /// How a device's shaders were compiled. Rows with both settings have it in a column.

@@ -52,6 +52,9 @@ fn row(device: &str, variant: &str, gbps: f64) -> Row {
         cache_resident: Some(false),
         verified: true,
         limiter: None,
+        sm_mhz: None,
+        memory_mhz: None,
+        throttled: None,
     }
 }
 
@@ -172,7 +175,9 @@ fn the_csv_of_a_small_record() {
 fn csv_has_every_field_of_a_row_and_is_read_back() {
     let mut record = record();
     let tuned = Row { variant: "auto".into(), chosen: Some("tiled".into()), tuned: true, ..record.results[0].clone() };
-    record.results[0] = with_gaps(1, tuned);
+    let throttled = Some(vec!["power cap".into(), "thermal slowdown".into()]);
+    let seen = Row { sm_mhz: Some([1700, 1980]), memory_mhz: Some([3201; 2]), throttled, ..tuned };
+    record.results[0] = with_gaps(1, seen);
     let text = csv(&record);
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
@@ -191,6 +196,8 @@ fn csv_has_every_field_of_a_row_and_is_read_back() {
     assert_eq!((&lines[0][at("source_ld")], &lines[0][at("destination_stride")]), ("4100", "16781312"));
     assert_eq!((&lines[0][at("tuned")], &lines[1][at("tuned")]), ("true", ""));
     assert_eq!(&lines[1][at("source_ld")], "");
+    assert_eq!((&lines[0][at("sm_mhz")], &lines[1][at("memory_mhz")]), ("1700;1980", ""));
+    assert_eq!((&lines[0][at("throttled")], &lines[1][at("throttled")]), ("power cap;thermal slowdown", ""));
     let samples: Vec<f64> = lines[0][at("samples_s")].split(';').map(|sample| sample.parse().unwrap()).collect();
     assert_eq!(samples, record.results[0].samples_s);
 }
@@ -233,6 +240,31 @@ fn rows_tell_what_was_chosen_and_how() {
     for text in [table(&record), markdown(&record)] {
         assert!(text.contains("| auto (tiled) ") && text.contains("| auto (tiled, tuned) "), "{text}");
     }
+}
+
+#[test]
+fn throttling_and_a_wide_spread_are_told_and_the_figures_kept() {
+    let mut record = record();
+    record.results[0].throttled = Some(vec!["power cap".into(), "a\u{1b}".into()]);
+    record.results[0].sm_mhz = Some([1700, 1980]);
+    record.results[0].memory_mhz = Some([3201, 3201]);
+    record.results[1].throttled = Some(vec![]);
+    record.results[1].spread = Some(0.051);
+    record.results[2].spread = Some(0.05);
+    let text = table(&record);
+    let note = |said: &str| {
+        let line = text.lines().find(|line| line.contains(said)).unwrap_or_else(|| panic!("{said} in\n{text}"));
+        line.split('.').next().unwrap().to_owned()
+    };
+    let throttled = note(r". throttled while it was measured: power cap, a\u{1b}");
+    let spread = note(". its samples vary by more than 5 % (spread): ");
+    let rows = text.lines().filter(|line| line.starts_with("| cuda:0"));
+    let notes: Vec<&str> =
+        rows.map(|line| line.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap().trim()).collect();
+    assert_eq!(notes[..2], [&throttled, &spread], "{text}");
+    assert!(text.contains("clocks while it was measured: SM 1700 to 1980 MHz, memory 3201 MHz"), "{text}");
+    assert!(text.contains(" 900.0 |") && text.contains(" 120.5 |"), "{text}");
+    assert_eq!(text.matches("samples vary").count(), 1, "{text}");
 }
 
 #[test]
@@ -436,14 +468,14 @@ Notes:
 ";
 
 /// The rows as CSV.
-const CSV: &str = r#"device,variant,chosen,tuned,rows,cols,batch,source_ld,source_stride,destination_ld,destination_stride,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,device_name,device_api,device_driver,device_kind
-cuda:0,copy,,,4096,4096,1,,,,,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,Example GPU,cuda,example 1.2,gpu
-cuda:0,naive,,,4096,4096,1,,,,,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,Example GPU,cuda,example 1.2,gpu
-cuda:0,tiled,,,4096,4096,1,,,,,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,Example GPU,cuda,example 1.2,gpu
-vulkan:1,naive,,,4096,4096,1,,,,,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:1,padded,,,4096,4096,1,,,,,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,soft|pipe <1>,vulkan,example 1.2,software
-vulkan:0,copy,,,4096,4096,1,,,,,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,Example GPU,vulkan,example 1.2,gpu
-vulkan:0,naive,,,4096,4096,1,,,,,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,Example GPU,vulkan,example 1.2,gpu
+const CSV: &str = r#"device,variant,chosen,tuned,rows,cols,batch,source_ld,source_stride,destination_ld,destination_stride,element,bounds_checks,status,reason,timer,timer_note,samples_s,launches,median_s,min_s,spread,bytes,gbps,percent_of_copy,percent_of_peak,sets,cache_resident,verified,limiter,sm_mhz,memory_mhz,throttled,device_name,device_api,device_driver,device_kind
+cuda:0,copy,,,4096,4096,1,,,,,f32,,ok,,device,,0.0001491308088888889;0.00018641351111111114,100,0.0001491308088888889,0.0001491308088888889,0.004,134217728,900,100,90,2,false,true,,,,,Example GPU,cuda,example 1.2,gpu
+cuda:0,naive,,,4096,4096,1,,,,,f32,,ok,,device,,0.0011138400663900415;0.001392300082987552,100,0.0011138400663900415,0.0011138400663900415,0.004,134217728,120.5,13.38888888888889,12.05,2,false,true,strided writes: 1 of 32 bytes used,,,,Example GPU,cuda,example 1.2,gpu
+cuda:0,tiled,,,4096,4096,1,,,,,f32,,ok,,device,,0.0002982616177777778;0.00037282702222222227,100,0.0002982616177777778,0.0002982616177777778,0.004,134217728,450,50,45,2,false,true,,,,,Example GPU,cuda,example 1.2,gpu
+vulkan:1,naive,,,4096,4096,1,,,,,f32,false,ok,,device,,0.04294967296;0.053687091199999995,100,0.04294967296,0.04294967296,0.004,134217728,3.125,0.3472222222222222,,2,false,true,banks,,,,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:1,padded,,,4096,4096,1,,,,,f32,false,unsupported,needs 33 KiB,,,,100,,,,134217728,,,,2,false,false,,,,,soft|pipe <1>,vulkan,example 1.2,software
+vulkan:0,copy,,,4096,4096,1,,,,,f32,false,suspect,above peak,device,,0.00010872233940866748;0.00013590292426083435,100,0.00010872233940866748,0.00010872233940866748,0.004,134217728,1234.5,137.16666666666666,123.45,2,false,true,,,,,Example GPU,vulkan,example 1.2,gpu
+vulkan:0,naive,,,4096,4096,1,,,,,f32,false,ok,,host,zero timestamps,0.001125043822296731;0.0014063047778709137,100,0.001125043822296731,0.001125043822296731,0.004,134217728,119.3,13.255555555555555,11.93,2,true,true,,,,,Example GPU,vulkan,example 1.2,gpu
 vulkan:0,tiled,,,4096,4096,1,,,,,f32,false,failed,"wrong at 0:
-1",,,,100,,,,134217728,,,,2,false,false,,Example GPU,vulkan,example 1.2,gpu
+1",,,,100,,,,134217728,,,,2,false,false,,,,,Example GPU,vulkan,example 1.2,gpu
 "#;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use cornerturn::backend::{BackendError, PreparedRun, RunOptions, Support, TransposeBackend, Workspace};
 use cornerturn::device::{DeviceInfo, DeviceKind, TimerKind};
 use cornerturn::problem::Problem;
+use cornerturn::sensor::{Reading, Sensor};
 use cornerturn::timing::{DeviceTime, HostTime, Timing};
 use cornerturn::variant::{Moves, Presence, Variant};
 
@@ -53,6 +54,8 @@ pub struct Scripted {
     /// and for the second half twice.
     pub rested_ns: u64,
     worked_ns: Mutex<u64>,
+    /// What its sensors say at the first, second and following looks; the last goes on. None without sensors.
+    pub readings: Vec<Reading>,
     /// Everything that was asked of it, in order.
     pub log: Mutex<Vec<String>>,
 }
@@ -82,6 +85,7 @@ impl Scripted {
             max_sets: usize::MAX,
             rested_ns: 0,
             worked_ns: Mutex::new(0),
+            readings: Vec::new(),
             log: Mutex::new(Vec::new()),
         }
     }
@@ -116,6 +120,11 @@ impl TransposeBackend for Scripted {
         }
     }
 
+    fn sensor(&self) -> Option<Box<dyn Sensor>> {
+        let looks = Looks { readings: self.readings.clone(), next: Cell::new(0) };
+        (!self.readings.is_empty()).then(|| Box::new(looks) as Box<dyn Sensor>)
+    }
+
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
         self.note(format!("workspace {sets}"));
         if sets > self.max_sets {
@@ -124,6 +133,18 @@ impl TransposeBackend for Scripted {
         let [source, destination] = [problem.source_bytes(), problem.destination_bytes()].map(|n| vec![0; n as usize]);
         let sets = RefCell::new(vec![(source, destination); sets]);
         Ok(Box::new(Space { device: self, problem: *problem, sets }))
+    }
+}
+
+struct Looks {
+    readings: Vec<Reading>,
+    next: Cell<usize>,
+}
+
+impl Sensor for Looks {
+    fn read(&self) -> Reading {
+        let next = self.next.replace(self.next.get() + 1);
+        self.readings[next.min(self.readings.len() - 1)].clone()
     }
 }
 
