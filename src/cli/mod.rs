@@ -17,6 +17,7 @@ mod profile;
 mod progress;
 mod report;
 mod screen;
+mod shell;
 mod transpose;
 mod tuning;
 
@@ -32,7 +33,17 @@ use crate::record::{Environment, Record};
 
 /// Matrix transpose at the speed of a copy on any GPU: files, benchmark and devices.
 #[derive(Parser)]
-#[command(name = "cornerturn", version, max_term_width = 100)]
+#[command(
+    name = "cornerturn",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:
+  cornerturn devices                            what is here, what is not, and why
+  cornerturn doctor                             what to install or set where something is not
+  cornerturn bench --json run.json              all variants on all devices
+  cornerturn compare before.json run.json       what has become faster or slower
+  cornerturn transpose in.npy out.npy"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -54,6 +65,10 @@ enum Command {
     Devices,
     /// Check the machine step by step, and say what to install or set
     Doctor(doctor::Args),
+    /// Print the script by which a shell completes command lines
+    Completions(shell::Completions),
+    /// Print a page of the manual
+    Man(shell::Page),
 }
 
 /// What the program sets `XDG_RUNTIME_DIR` to where it is not set: a folder without a Wayland display's socket.
@@ -89,6 +104,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Devices => devices::run(),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::page(&arguments),
     };
     let (code, message) = match done {
         Ok(code) => return code,
