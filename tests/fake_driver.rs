@@ -1,6 +1,6 @@
 //! The CUDA backend on drivers that are no drivers: a library that is missing, too old, incomplete or without a
 //! device has to be reported and never to panic, and one whose device is host memory has to run everything but the
-//! kernels themselves. The same goes for cuBLAS beside it.
+//! kernels themselves. The same goes for cuBLAS and NVML beside it.
 //!
 //! Each case runs in a process of its own, this program again, whose loader finds the fake first: a process opens the
 //! driver only once.
@@ -16,6 +16,9 @@ fn main() -> std::process::ExitCode {
 #[path = "common/missing.rs"]
 mod missing;
 
+#[cfg(target_os = "linux")]
+#[path = "fake_driver/clocks.rs"]
+mod clocks;
 #[cfg(target_os = "linux")]
 #[path = "fake_driver/enqueue.rs"]
 mod enqueue;
@@ -50,6 +53,7 @@ mod linux {
     type Scene = fn();
     const SCENES: [(&str, Scene); 10] = [
         ("list", list),
+        ("clocks", crate::clocks::clocks),
         ("transpose", transpose),
         ("errors", errors),
         ("allocate", allocate),
@@ -162,6 +166,7 @@ mod linux {
             ),
         ];
         trials.extend(cublas());
+        trials.extend(nvml());
         trials.extend(host());
         #[cfg(feature = "cli")]
         trials.extend(counters());
@@ -243,6 +248,33 @@ mod linux {
 
     #[cfg(not(feature = "cli"))]
     fn profile() {}
+
+    /// Cases of NVML: it is found by the device's address, and what it does not tell is missing.
+    fn nvml() -> [Trial; 5] {
+        let play = Play::scene("clocks");
+        let counters = r#"[("power cap", 0), ("thermal slowdown", 0)]"#;
+        [
+            case("clocks", play, format!("cuda:0 SM Some(1980), memory Some(3201), Some([]), {counters}\n")),
+            case(
+                "clocks_held_down",
+                // Idle, the user's setting, a power cap and a hardware slowdown.
+                Play { fake: &[("FAKE_THROTTLE", "15"), ("FAKE_CAPPED_NS", "7")], ..play },
+                "cuda:0 SM Some(1980), memory Some(3201), Some([\"power cap\", \"hardware slowdown\"]), \
+                 [(\"power cap\", 7), (\"thermal slowdown\", 0)]\n",
+            ),
+            case(
+                "clocks_without_counters",
+                Play { fake: &[("FAKE_FAIL", "nvmlDeviceGetViolationStatus:3")], ..play },
+                "cuda:0 SM Some(1980), memory Some(3201), Some([]), []\n",
+            ),
+            case(
+                "clocks_of_another_device",
+                Play { fake: &[("FAKE_FAIL", "nvmlDeviceGetHandleByPciBusId_v2:6")], ..play },
+                "cuda:0 has no sensor\n",
+            ),
+            case("no_nvml", Play { fake: &[("FAKE_FAIL", "nvmlInit_v2:9")], ..play }, "cuda:0 has no sensor\n"),
+        ]
+    }
 
     /// Cases of cuBLAS: where it is missing or incomplete, its row has a reason; what fails is an error.
     fn cublas() -> [Trial; 9] {
@@ -359,11 +391,12 @@ mod linux {
         })
     }
 
-    /// Compiles the driver and cuBLAS into `folder`, under the names by which they are looked for.
+    /// Compiles the driver, cuBLAS and NVML into `folder`, under the names by which they are looked for.
     fn build(folder: &Path, defines: &[&str], cublas: Cublas) -> Result<(), Failed> {
         let driver = folder.join("libcuda.so.1");
         compile("libcuda.c", &driver, defines)?;
         fs::copy(driver, folder.join("libcuda.so"))?;
+        compile("libnvml.c", &folder.join("libnvidia-ml.so.1"), &[])?;
         let cublas_file = folder.join("libcublas.so");
         let here = format!("-L{}", folder.display());
         match cublas {

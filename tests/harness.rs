@@ -382,7 +382,7 @@ fn gaps_that_overflow_are_refused_before_anything_runs() {
 
 #[test]
 fn what_the_sensors_say_is_in_the_rows_that_were_measured() {
-    let mut device = Scripted::new("cuda:0", DeviceKind::Gpu, ladder);
+    let mut device = Scripted::new("cuda:0", DeviceKind::Gpu, |variant, _| ladder(variant));
     let plain = run(&device, &plan());
     assert!(plain.iter().all(|row| (row.sm_mhz, row.memory_mhz, &row.throttled) == (None, None, &None)));
     let throttled = Some(vec!["power cap"]);

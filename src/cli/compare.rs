@@ -19,7 +19,8 @@ use crate::report;
 
 A verdict comes from all samples of both runs: from an interval in which the ratio of the bandwidths is with 99 % \
 certainty. faster and slower are rows whose whole interval is more than 2 % away from 1, same are those for which it \
-is within 2 %, and the others are unsure; new and gone rows have figures in one record only. docs/RECORD.md tells how.
+is within 2 %, and the others are unsure; new and gone rows have figures in one record only. Devices are matched by id \
+and name, else by name, else by id; what differs between the runs is told. docs/RECORD.md tells how.
 
 A regression is a row that is slower and has lost more than PERCENT of its bandwidth, or one that ran and fails now or \
 cannot run any more. Rows that are missing in NEW are none.
@@ -34,7 +35,7 @@ pub struct Args {
     #[arg(value_name = "NEW.json")]
     new: PathBuf,
 
-    /// Exit with 1 if a row has lost more than so many percent of its bandwidth
+    /// Exit with 1 if a row has lost more than so many percent of its bandwidth (5 if none is given), or runs no more
     #[arg(
         long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = parse::percent,
         default_missing_value = "5"

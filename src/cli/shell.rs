@@ -48,7 +48,8 @@ pub fn page(args: &Page) -> Result<ExitCode, Failure> {
         Some(name) => program.find_subcommand(name).ok_or_else(|| unknown(name, &program))?,
     };
     let mut page = Vec::new();
-    let written = Man::new(command.clone()).manual("Cornerturn").render(&mut page);
+    let source = concat!("cornerturn ", env!("CARGO_PKG_VERSION"));
+    let written = Man::new(command.clone()).source(source).manual("Cornerturn").render(&mut page);
     written.map_err(|error| Failure::Run(format!("cannot make the page: {error}")))?;
     print(page)
 }

@@ -13,6 +13,8 @@ pub(super) fn warnings(base: &Record, new: &Record, devices: &[DevicePair]) -> V
     let mut warnings: Vec<String> =
         interrupted.map(|(name, _)| format!("The {name} run was interrupted: rows are missing.")).collect();
     warnings.extend(different("", facts(&base.environment), facts(&new.environment)));
+    let [one, other] = [base, new].map(|record| settings(&record.environment.command));
+    warnings.extend(different("", [only_in(&one, &other)], [only_in(&other, &one)]));
     for pair in devices {
         if let (Some(base), Some(new), Some(by)) = (pair.base, pair.new, pair.by) {
             warnings.extend(matched(base, new, by));
@@ -46,13 +48,12 @@ fn different<const N: usize>(
     })
 }
 
-fn facts(environment: &Environment) -> [Fact; 5] {
+fn facts(environment: &Environment) -> [Fact; 4] {
     [
         ("version of cornerturn", environment.version.clone()),
         ("operating system", environment.os.clone()),
         ("processor architecture", environment.arch.clone()),
         ("number of processors", environment.cpus.to_string()),
-        ("settings", settings(&environment.command)),
     ]
 }
 
@@ -74,8 +75,14 @@ fn traits(device: &Device) -> [Fact; 7] {
     ]
 }
 
+/// The settings of one run that the other does not have.
+fn only_in(one: &[String], other: &[String]) -> Fact {
+    let only: Vec<&str> = one.iter().filter(|option| !other.contains(option)).map(String::as_str).collect();
+    ("settings", only.join(" "))
+}
+
 /// The options of a command line with their values, in an order that does not depend on how they were typed.
-fn settings(command: &[String]) -> String {
+fn settings(command: &[String]) -> Vec<String> {
     let mut options: Vec<String> = Vec::new();
     let mut taken = true;
     for word in command.iter().skip(1) {
@@ -90,23 +97,24 @@ fn settings(command: &[String]) -> String {
         }
     }
     options.sort();
-    options.join(" ")
+    options
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn settings_of(command: &str) -> String {
+    fn settings_of(command: &str) -> Vec<String> {
         settings(&command.split(' ').map(String::from).collect::<Vec<_>>())
     }
 
     #[test]
     fn settings_are_the_options_but_for_the_outputs() {
         let one = settings_of("cornerturn bench --size 64x48 --json a.json --element u8 --quiet --csv=x");
-        assert_eq!(one, "--element u8 --size 64x48 bench");
+        assert_eq!(one, ["--element u8", "--size 64x48", "bench"]);
         assert_eq!(settings_of("ct bench --element=u8 --baseline main --size 64x48"), one);
-        assert_ne!(settings_of("ct bench --element u8 --size 64x49"), one);
-        assert_eq!(settings_of("ct"), "");
+        assert_eq!(settings_of("ct"), [""; 0]);
+        let other = settings_of("ct bench --size 64x49 --element u8");
+        assert_eq!([only_in(&one, &other).1, only_in(&other, &one).1], ["--size 64x48", "--size 64x49"]);
     }
 }

@@ -236,7 +236,7 @@ mod tests {
         use DeviceKind::{Cpu, Gpu, Software};
         let cpu = device("cpu", Cpu, TimerKind::Host);
         let llvmpipe = device("vulkan:0", Software, TimerKind::Device);
-        assert_eq!(of(&[cpu.clone()]), [""; 0]);
+        assert_eq!(of(std::slice::from_ref(&cpu)), [""; 0]);
         assert_eq!(of(&[cpu.clone(), llvmpipe.clone()]), ["adapters"]);
         assert_eq!(of(&[cpu.clone(), llvmpipe.clone(), device("vulkan:1", Gpu, TimerKind::Device)]), [""; 0]);
         assert_eq!(of(&[cpu, llvmpipe, device("gl:0", Gpu, TimerKind::Host)]), ["timestamps"]);
