@@ -51,7 +51,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 10] = [
+    const SCENES: [(&str, Scene); 11] = [
         ("list", list),
         ("clocks", crate::clocks::clocks),
         ("transpose", transpose),

@@ -10,7 +10,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-const COMMANDS: [&str; 7] = ["bench", "compare", "transpose", "devices", "doctor", "completions", "man"];
+const COMMANDS: [&str; 8] = ["bench", "compare", "transpose", "profile", "devices", "doctor", "completions", "man"];
 
 #[test]
 fn the_doctor_says_how_each_device_is_and_what_to_do() {

@@ -6,6 +6,7 @@ use super::place::vendors;
 use super::system::{System, name};
 use crate::device::Api;
 use crate::nvidia::{MIN_DRIVER, MODULE_FILE, UPDATE, module_version};
+use crate::profile::ProfileError;
 
 /// Whether there is a GPU of NVIDIA's here, or was meant to be.
 pub fn expected(system: &System) -> bool {
@@ -119,23 +120,22 @@ pub fn profiler(system: &System) -> Vec<Finding> {
             let remedy = format!("add {} to the PATH", path.trim_end_matches("/ncu"));
             Finding::warn("ncu", format!("{path} is not on the PATH"), remedy)
         }
-        (None, None) => {
-            let remedy = "only profiling needs it: install Nsight Compute, in the CUDA toolkit's packages";
-            Finding::warn("ncu", "not on the PATH", remedy)
-        }
+        (None, None) => warned("ncu", &ProfileError::Missing),
     };
     let parameters = system.text("/proc/driver/nvidia/params").unwrap_or_default();
     let restricted = parameters.lines().any(|line| line.replace(' ', "") == "RmProfilingAdminOnly:1");
     let counters = match restricted && !system.is_admin() {
         false => Finding::ok("counters", "this user may read them"),
-        true => Finding::warn(
-            "counters",
-            "only an administrator may read them (RmProfilingAdminOnly is 1)",
-            "run ncu as root (in a container with --cap-add SYS_ADMIN), or load the module with \
-             NVreg_RestrictProfilingToAdminUsers=0",
-        ),
+        true => warned("counters", &ProfileError::Refused),
     };
     vec![program, counters]
+}
+
+/// What `cornerturn profile` would say, which has the reason before a colon and the remedy after it.
+fn warned(what: &str, error: &ProfileError) -> Finding {
+    let text = error.to_string();
+    let (seen, remedy) = text.split_once(": ").unwrap_or((&text, ""));
+    Finding::warn(what, seen, remedy)
 }
 
 #[cfg(test)]
@@ -199,7 +199,8 @@ mod tests {
     #[test]
     fn the_profiler_and_its_counters() {
         let found = check(profiler, &[]);
-        assert!(found[0].1.contains("install Nsight Compute") && found[1].0 == Level::Ok, "{found:?}");
+        assert!(found[0].1.contains("`ncu` is not on the PATH -> it comes with the CUDA toolkit"), "{found:?}");
+        assert_eq!(found[1].0, Level::Ok, "{found:?}");
         let params = ("/proc/driver/nvidia/params", "ResmanDebugLevel: 4\nRmProfilingAdminOnly: 1\n");
         let user = ("/proc/self/status", "CapEff:\t0000000000000000\n");
         let found = check(profiler, &[("/opt/nvidia/nsight-compute/2024.1/ncu", ""), params, user]);
