@@ -180,6 +180,8 @@ fn what_is_no_record_is_refused_by_name_and_place() {
     refused(b" \n\n", &["is empty"]);
     refused(&text.as_bytes()[..text.len() / 2], &["bad.json:", "it was cut off"]);
     refused(text.trim_end().trim_end_matches('}').as_bytes(), &["it was cut off"]);
+    let named = text.replacen("NVIDIA H200", "µ", 1);
+    refused(&named.as_bytes()[..named.find('µ').unwrap() + 1], &["bad.json:", "it was cut off"]);
     refused(br#"{"schema": "cornerturn/2", "rows": 7}"#, &["format `cornerturn/2`; only `cornerturn/1`"]);
     refused(br#"{"schema": "hyperfine/1"}"#, &["format `hyperfine/1`"]);
     refused(br#"{"schema": "\u001b[31m\n"}"#, &[r"format `\u{1b}[31m\n`"]);

@@ -160,6 +160,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_part_of_a_run_does_not_replace_a_whole_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("main.json");
+        fs::write(&file, "whole").unwrap();
+        let text = include_str!("../../benches/results/nvidia-h200-ladder.json");
+        let mut record = Record::from_json(text, "nvidia-h200-ladder.json").unwrap();
+        let saved = |record: &Record| {
+            let save = Some(("main".parse().unwrap(), Output::open(&file).unwrap()));
+            Baselines { base: None, save }.save(record).unwrap();
+            fs::read_to_string(&file).unwrap()
+        };
+        record.interrupted = true;
+        assert_eq!(saved(&record), "whole");
+        record.interrupted = false;
+        assert_eq!(saved(&record), record.to_json().unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no leftovers");
+    }
+
+    #[test]
     fn names_are_files_in_one_folder() {
         for name in ["main", "v1.2", "a", "Feature_7-b", "com", "com10", "console", &"x".repeat(64)] {
             let file = name.parse::<Name>().unwrap().file(Path::new("folder"));

@@ -97,12 +97,14 @@ impl Record {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(ReadError::TooLarge { origin });
         }
-        match str::from_utf8(&bytes) {
-            Ok(text) => Record::from_json(text, &origin),
-            Err(wrong) => {
-                let before = &bytes[..wrong.valid_up_to()];
-                Err(ReadError::NotText { origin, line: 1 + before.iter().filter(|&&byte| byte == b'\n').count() })
-            }
+        let Some(chunk) = bytes.utf8_chunks().next() else { return Err(ReadError::Empty { origin }) };
+        let text = chunk.valid();
+        // What was cut off in the middle of a character was cut off; anything else that is no character is no text.
+        let cut_off = text.len() + chunk.invalid().len() == bytes.len();
+        match Record::from_json(text, &origin) {
+            read if chunk.invalid().is_empty() => read,
+            Err(error @ ReadError::Truncated { .. }) if cut_off => Err(error),
+            _ => Err(ReadError::NotText { origin, line: 1 + text.matches('\n').count() }),
         }
     }
 

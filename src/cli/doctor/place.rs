@@ -65,6 +65,8 @@ pub fn container(system: &System) -> Vec<Finding> {
         "docker"
     } else if let Some(kind) = known.into_iter().find(|kind| groups.contains(kind)) {
         kind
+    } else if system.variable("KUBERNETES_SERVICE_HOST").is_some() {
+        "kubernetes"
     } else if let Some(kind) = system.variable("container") {
         kind
     } else {
@@ -198,6 +200,9 @@ mod tests {
         assert!(text.contains("docker, with no GPU devices") && text.contains("--gpus all"), "{text}");
         assert!(check(container, &[("/run/.containerenv", "")], &[]).1.contains("podman"));
         assert!(check(container, &[("/proc/1/cgroup", "0::/kubepods/x\n")], &[]).1.contains("kubepods"));
+        for (variable, kind) in [("KUBERNETES_SERVICE_HOST", "kubernetes"), ("container", "10.0.0.1")] {
+            assert!(check(container, &[], &[(variable, "10.0.0.1")]).1.contains(kind), "{variable}");
+        }
         let given = [("/.dockerenv", ""), ("/dev/nvidiactl", "")];
         let (levels, text) = check(container, &given, &[]);
         assert_eq!(levels, [Level::Ok, Level::Warn]);
