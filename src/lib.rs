@@ -19,6 +19,8 @@ pub mod harness;
 mod host;
 pub mod kernel;
 mod kernels;
+#[cfg(any(feature = "explain", feature = "wgpu"))]
+mod launch;
 pub mod limiter;
 pub mod model;
 #[cfg(any(feature = "cuda", feature = "cli"))]
@@ -36,6 +38,8 @@ pub mod report;
 pub mod sensor;
 pub mod source;
 pub mod timing;
+#[cfg(feature = "explain")]
+pub mod trace;
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 pub mod transpose;
 pub mod tune;

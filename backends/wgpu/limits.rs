@@ -4,24 +4,10 @@ use wgpu::{DownlevelFlags, Limits};
 
 use crate::backend::Support;
 use crate::device::{Api, Limit};
-use crate::kernel::{Grid, Language};
+use crate::kernel::Language;
+use crate::launch::{self, beyond, buffer_bytes, fold};
 use crate::problem::Problem;
-use crate::variant::{Moves, Presence, Variant};
-
-/// Kernels address elements with 32 bits, and a tile at the very end may hang over it: 4096 is more than any tile
-/// and word reach.
-pub(super) const MAX_ELEMENTS: u64 = (1 << 32) - 4096;
-
-/// What copies move at a time.
-pub(super) const VECTOR_BYTES: u64 = 16;
-
-/// Bytes of the buffer for a side of `bytes`: whole vectors, so that the copy kernel needs no special end, and not none,
-/// since a buffer cannot be empty.
-///
-/// Sides have less than 63 bits of bytes, so rounding up cannot overflow.
-pub(super) fn buffer_bytes(bytes: u64) -> u64 {
-    bytes.next_multiple_of(VECTOR_BYTES).max(VECTOR_BYTES)
-}
+use crate::variant::{Presence, Variant};
 
 /// The limits that decide what runs.
 pub(super) fn listed(limits: &Limits) -> Vec<Limit> {
@@ -85,22 +71,15 @@ fn obstacle(
     if problem.is_empty() {
         return None;
     }
-    if let Some(reason) = beyond_vectors(variant.spec().moves, problem) {
+    if let Some(reason) = launch::obstacle(variant, problem) {
         return Some(reason);
     }
     let kernel = variant.spec().kernel?;
-    if let Some(reason) = (kernel.obstacle)(problem, Language::Wgsl) {
-        return Some(reason);
-    }
     let geometry = (kernel.geometry)(problem.width(), Language::Wgsl);
     let shared = geometry.shared_bytes();
     let grid = kernel.grid(problem, Language::Wgsl);
     let most = limits.max_compute_workgroups_per_dimension;
     beyond("a storage binding of", larger_bytes(problem), limits.max_storage_buffer_binding_size, "B")
-        .or_else(|| {
-            let elements = problem.source_extent().max(problem.destination_extent());
-            beyond("32-bit indices for", elements, MAX_ELEMENTS, "elements")
-        })
         .or_else(|| {
             let needed = geometry.threads().into();
             beyond("a workgroup of", needed, limits.max_compute_invocations_per_workgroup.into(), "invocations")
@@ -141,39 +120,10 @@ fn larger_bytes(problem: &Problem) -> u64 {
     buffer_bytes(problem.source_bytes().max(problem.destination_bytes()))
 }
 
-/// Why a copy cannot move just its bytes, where something stands behind them that has to stay: it moves whole vectors.
-fn beyond_vectors(moves: Moves, problem: &Problem) -> Option<String> {
-    let bytes = problem.copied_bytes();
-    let splits = moves == Moves::Copy && !problem.is_packed() && !bytes.is_multiple_of(VECTOR_BYTES);
-    splits.then(|| {
-        format!(
-            "copies multiples of {VECTOR_BYTES} bytes; {bytes} bytes would take in some of a gap, which has to stay"
-        )
-    })
-}
-
-fn beyond(what: &str, needed: u64, most: u64, unit: &str) -> Option<String> {
-    let text = || format!("needs {what} {needed} {unit}").trim_end().to_owned();
-    (needed > most).then(|| format!("{}; the most is {most}", text()))
-}
-
-/// Folds a grid's blocks over x and y, with fewer than y workgroups left over.
-///
-/// `None` if a dimension would have more than `most`, or the numbers would not fit 32 bits.
-pub(super) fn fold(grid: Grid, most: u32) -> Option<[u32; 2]> {
-    let blocks = grid.blocks();
-    // A device may allow none at all.
-    let y = if most == 0 { return None } else { blocks.div_ceil(most.into()).max(1) };
-    let x = blocks.div_ceil(y);
-    let fits = y <= most.into() && x * y <= u32::MAX.into();
-    Some([u32::try_from(x).ok()?, u32::try_from(y).ok()?]).filter(|_| fits)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::element::Element;
-    use crate::kernel::Order;
     use crate::problem::Layout;
 
     fn check(limits: &Limits, variant: Variant, rows: u64, cols: u64, element: Element) -> Option<String> {
@@ -251,20 +201,5 @@ mod tests {
         let none = DownlevelFlags::empty();
         let reason = obstacle(Api::Gl, &Limits::default(), none, Variant::Memcpy, &problem).unwrap();
         assert_eq!(reason, "the adapter has no compute shaders");
-    }
-
-    #[test]
-    fn folding_covers_every_block_with_little_left_over() {
-        let grid = |blocks| Grid { across: blocks, down: 1, batch: 1, order: Order::Across, lines: 0, segments: 0 };
-        assert_eq!(fold(grid(1), 0), None);
-        assert_eq!(fold(grid(1), 65_535), Some([1, 1]));
-        assert_eq!(fold(grid(65_535), 65_535), Some([65_535, 1]));
-        assert_eq!(fold(grid(65_536), 65_535), Some([32_768, 2]));
-        assert_eq!(fold(grid(65_535 * 65_535), 65_535), Some([65_535, 65_535]));
-        assert_eq!(fold(grid(65_535 * 65_535 + 1), 65_535), None);
-        for blocks in [2, 131_071, 1_000_003, u64::from(u32::MAX) - 200_000] {
-            let [x, y] = fold(grid(blocks), 65_535).unwrap().map(u64::from);
-            assert!(x * y >= blocks && x * y - blocks < y, "{blocks}: {x} × {y}");
-        }
     }
 }

@@ -3,74 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use bytemuck::{Pod, Zeroable};
 use wgpu::{BindingType, BufferBindingType, ShaderStages};
 
 use super::gpu::{called, describe, lock, scoped};
-use super::limits::buffer_bytes;
 use crate::backend::BackendError;
 use crate::element::Width;
-use crate::kernel::{Grid, Order};
-use crate::problem::Problem;
 use crate::source;
-use crate::variant::{Moves, Variant};
-
-/// The parameters of every kernel, `Params` in `shaders/lib/common.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-pub(super) struct Params {
-    rows: u32,
-    cols: u32,
-    batch: u32,
-    src_first: u32,
-    dst_first: u32,
-    src_ld: u32,
-    dst_ld: u32,
-    src_stride: u32,
-    dst_stride: u32,
-    across: u32,
-    down: u32,
-    blocks: u32,
-    down_first: u32,
-    src_vectors: u32,
-    dst_vectors: u32,
-    segments: u32,
-    side_inverse: u32,
-    segments_inverse: u32,
-}
-
-impl Params {
-    /// The parameters for a kernel that `moves` a problem in `grid`; `None` if one of them does not fit.
-    pub(super) fn new(problem: &Problem, moves: Moves, grid: Grid) -> Option<Params> {
-        let [read, written] = match moves {
-            Moves::Copy => [problem.copied_bytes(); 2],
-            Moves::Transpose => [problem.source_bytes(), problem.destination_bytes()],
-        };
-        let [source, destination] = problem.kernel_layouts();
-        let fit = |value: u64| u32::try_from(value).ok();
-        let inverse = |value: u64| (1 << 20) / value.clamp(1, 1 << 20) as u32 + 1;
-        Some(Params {
-            rows: fit(problem.rows())?,
-            cols: fit(problem.cols())?,
-            batch: fit(problem.batch())?,
-            src_first: fit(source.first)?,
-            dst_first: fit(destination.first)?,
-            src_ld: fit(source.ld)?,
-            dst_ld: fit(destination.ld)?,
-            src_stride: fit(source.stride)?,
-            dst_stride: fit(destination.stride)?,
-            across: fit(grid.across)?,
-            down: fit(grid.down)?,
-            blocks: fit(grid.blocks())?,
-            down_first: (grid.order == Order::Down).into(),
-            src_vectors: fit(buffer_bytes(read) / 16)?,
-            dst_vectors: fit(buffer_bytes(written) / 16)?,
-            segments: fit(grid.segments)?,
-            side_inverse: inverse(grid.lines),
-            segments_inverse: inverse(grid.segments),
-        })
-    }
-}
+use crate::variant::Variant;
 
 /// A kernel and how it was compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,11 +8,10 @@ use wgpu::{BufferUsages, Features};
 
 use super::clock::Clock;
 use super::gpu::{Gpu, Held};
-use super::limits::{buffer_bytes, fold};
-use super::pipeline::{Key, Params};
+use super::pipeline::Key;
 use super::workspace::Set;
 use crate::backend::{BackendError, PreparedRun, RunOptions};
-use crate::kernel::Language;
+use crate::launch::{Launch, Params, buffer_bytes};
 use crate::problem::Problem;
 use crate::timing::{DeviceTime, HostTime, Timing};
 use crate::variant::Variant;
@@ -169,10 +168,7 @@ fn kernel(
     options: RunOptions,
 ) -> Result<Work, BackendError> {
     let unsupported = || BackendError::Unsupported(format!("{variant} on {problem} is beyond 32-bit numbers"));
-    let spec = variant.spec();
-    let grid = spec.kernel.ok_or_else(unsupported)?.grid(problem, Language::Wgsl);
-    let workgroups = fold(grid, most).ok_or_else(unsupported)?;
-    let content = Params::new(problem, spec.moves, grid).ok_or_else(unsupported)?;
+    let Launch { params: content, workgroups } = Launch::new(variant, problem, most).ok_or_else(unsupported)?;
     let params = gpu.buffer(size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
     gpu.call("write_buffer", 0, || gpu.queue.write_buffer(&params, 0, bytemuck::bytes_of(&content)))?;
     let key = Key { variant, width: problem.width(), bounds_checks: options.bounds_checks };

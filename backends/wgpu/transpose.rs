@@ -3,11 +3,12 @@
 use wgpu::{BufferSlice, BufferUsages, DownlevelFlags};
 
 use super::gpu::buffer;
-use super::limits::{self, MAX_ELEMENTS, VECTOR_BYTES, buffer_bytes, fold};
-use super::pipeline::{Key, Params, Pipelines};
+use super::limits;
+use super::pipeline::{Key, Pipelines};
 use crate::backend::{BackendError, RunOptions, Support};
 use crate::device::Api;
 use crate::kernel::Language;
+use crate::launch::{Launch, MAX_ELEMENTS, Params, VECTOR_BYTES, buffer_bytes};
 use crate::planner;
 use crate::problem::{Problem, Side};
 use crate::transpose::{TransposeError, check_alignment, check_in_place, check_length, side_bytes};
@@ -261,10 +262,8 @@ impl WgpuTranspose {
             return Err(BackendError::Unsupported(refused(least).unwrap_or(reason)).into());
         }
         let beyond = || BackendError::Unsupported(format!("{problem} is beyond 32-bit numbers"));
-        let spec = variant.spec();
-        let grid = spec.kernel.ok_or_else(beyond)?.grid(problem, Language::Wgsl);
-        let workgroups = fold(grid, self.limits.max_compute_workgroups_per_dimension).ok_or_else(beyond)?;
-        let params = Params::new(problem, spec.moves, grid).ok_or_else(beyond)?;
+        let most = self.limits.max_compute_workgroups_per_dimension;
+        let Launch { params, workgroups } = Launch::new(variant, problem, most).ok_or_else(beyond)?;
         let key = Key { variant, width: problem.width(), bounds_checks: self.options.bounds_checks };
         let pipeline = self.pipelines.get(key)?;
         let params = self.parameters(&params)?;

@@ -4,9 +4,9 @@ use wgpu::BufferUsages;
 
 use super::adapter::WgpuAdapter;
 use super::gpu::{Gpu, Held};
-use super::limits::buffer_bytes;
 use super::run::WgpuRun;
 use crate::backend::{BAND_BYTES, BackendError, PreparedRun, RunOptions, TransposeBackend, Workspace};
+use crate::launch::buffer_bytes;
 use crate::problem::Problem;
 use crate::variant::Variant;
 

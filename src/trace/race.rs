@@ -1,0 +1,223 @@
+//! Who touched which bytes since the last barrier, and which workgroups did at all.
+//!
+//! Bytes are watched in granules of the narrowest scalar that the variable has, of which every access takes whole ones.
+
+use super::error::TraceError;
+use super::memory::{Budget, PAGE_BYTES, Pages};
+
+/// A non-atomic access of one invocation. Time 0 is none.
+#[derive(Clone, Copy, Default)]
+struct Touch {
+    time: u32,
+    site: u32,
+    lane: u16,
+}
+
+/// The last write, and reads by two invocations: of any other that writes, one of them is not that invocation.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    write: Touch,
+    reads: [Touch; 2],
+}
+
+/// An earlier access that is in conflict with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Conflict {
+    /// The site of the earlier one.
+    pub site: usize,
+    /// Its invocation; between workgroups, the number of its workgroup among those traced.
+    pub by: usize,
+    /// The byte of the variable.
+    pub byte: u64,
+}
+
+/// The order that barriers make.
+pub(super) struct Clock {
+    now: u32,
+    /// When all invocations last met for this memory.
+    met: u32,
+    /// When those of each subgroup did.
+    subgroups: Vec<u32>,
+    /// Invocations of a subgroup.
+    size: usize,
+}
+
+impl Clock {
+    pub fn new(lanes: usize, size: usize) -> Clock {
+        Clock { now: 1, met: 0, subgroups: vec![0; lanes.div_ceil(size)], size }
+    }
+
+    /// All invocations meet.
+    pub fn barrier(&mut self) {
+        self.now = self.now.saturating_add(1);
+        self.met = self.now;
+    }
+
+    /// Those of each subgroup meet.
+    pub fn subgroup_barrier(&mut self) {
+        self.now = self.now.saturating_add(1);
+        self.subgroups.fill(self.now);
+    }
+
+    /// Whether an access comes before what `lane` does now.
+    fn orders(&self, touch: Touch, lane: usize) -> bool {
+        let (subgroup, other) = (lane / self.size, touch.lane as usize / self.size);
+        touch.time < self.met
+            || touch.lane as usize == lane
+            || (subgroup == other && touch.time < self.subgroups[subgroup])
+    }
+}
+
+/// Who touched a variable's bytes, within a workgroup.
+pub(super) struct Shadow {
+    granule: u64,
+    pages: Pages<Cell>,
+}
+
+impl Shadow {
+    pub fn new(granule: u8) -> Shadow {
+        Shadow { granule: granule.max(1).into(), pages: Pages::default() }
+    }
+
+    /// Notes the access of an invocation to the bytes from `first` on, and returns what it is in conflict with.
+    pub fn touch(
+        &mut self,
+        clock: &Clock,
+        [first, bytes]: [u64; 2],
+        (site, lane): (usize, usize),
+        writes: bool,
+        budget: &mut Budget,
+    ) -> Result<Option<Conflict>, TraceError> {
+        let mut found = None;
+        let cells = (PAGE_BYTES / self.granule) as usize;
+        let page = page(&mut self.pages, first / PAGE_BYTES, cells, budget)?;
+        let touch = Touch { time: clock.now, site: site as u32, lane: lane as u16 };
+        for byte in (first..first + bytes).step_by(self.granule as usize) {
+            let cell = &mut page[(byte % PAGE_BYTES / self.granule) as usize];
+            let races = |other: Touch| other.time > 0 && !clock.orders(other, lane);
+            let reads = if writes { &cell.reads[..] } else { &[] };
+            let other = [cell.write].iter().chain(reads).copied().find(|other| races(*other));
+            found = found.or(other.map(|other| Conflict { site: other.site as usize, by: other.lane.into(), byte }));
+            if writes {
+                cell.write = touch;
+            } else if cell.reads[0].time == 0 || cell.reads[0].lane == touch.lane || clock.orders(cell.reads[0], lane) {
+                cell.reads[0] = touch;
+            } else {
+                cell.reads[1] = touch;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets all accesses, for another workgroup.
+    pub fn reset(&mut self, budget: &mut Budget) {
+        budget.give(self.pages.len() as u64 * PAGE_BYTES / self.granule * size_of::<Cell>() as u64);
+        self.pages.clear();
+    }
+}
+
+/// The workgroup that wrote last, and two that read; numbers from 1 on, 0 is none.
+#[derive(Clone, Copy, Default)]
+struct Owner {
+    writer: u32,
+    writer_site: u32,
+    readers: [u32; 2],
+    reader_sites: [u32; 2],
+}
+
+/// Which workgroups touched a buffer's bytes.
+pub(super) struct Owners {
+    granule: u64,
+    pages: Pages<Owner>,
+}
+
+impl Owners {
+    pub fn new(granule: u8) -> Owners {
+        Owners { granule: granule.max(1).into(), pages: Pages::default() }
+    }
+
+    /// Notes the access of a workgroup to the bytes from `first` on, and returns what it is in conflict with.
+    pub fn touch(
+        &mut self,
+        [first, bytes]: [u64; 2],
+        (site, workgroup): (usize, usize),
+        writes: bool,
+        budget: &mut Budget,
+    ) -> Result<Option<Conflict>, TraceError> {
+        let mut found = None;
+        let cells = (PAGE_BYTES / self.granule) as usize;
+        let page = page(&mut self.pages, first / PAGE_BYTES, cells, budget)?;
+        let me = workgroup as u32 + 1;
+        for byte in (first..first + bytes).step_by(self.granule as usize) {
+            let owner = &mut page[(byte % PAGE_BYTES / self.granule) as usize];
+            let reads = if writes { 0..2 } else { 0..0 };
+            let mut others = std::iter::once((owner.writer, owner.writer_site))
+                .chain(reads.map(|index| (owner.readers[index], owner.reader_sites[index])));
+            let other = others.find(|(by, _)| *by != 0 && *by != me);
+            let conflict = |(by, site): (u32, u32)| Conflict { site: site as usize, by: by as usize - 1, byte };
+            found = found.or(other.map(conflict));
+            if writes {
+                (owner.writer, owner.writer_site) = (me, site as u32);
+            } else {
+                let index = usize::from(owner.readers[0] != 0 && owner.readers[0] != me);
+                (owner.readers[index], owner.reader_sites[index]) = (me, site as u32);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn page<'a, T: Clone + Default>(
+    pages: &'a mut Pages<T>,
+    number: u64,
+    cells: usize,
+    budget: &mut Budget,
+) -> Result<&'a mut [T], TraceError> {
+    if !pages.contains_key(&number) {
+        budget.take((cells * size_of::<T>()) as u64, "who touched what")?;
+    }
+    Ok(pages.entry(number).or_insert_with(|| vec![T::default(); cells].into_boxed_slice()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget() -> Budget {
+        Budget { most: 1 << 20, taken: 0 }
+    }
+
+    #[test]
+    fn a_write_and_another_access_conflict_until_a_barrier() {
+        let (mut shadow, mut clock, mut budget) = (Shadow::new(4), Clock::new(64, 32), budget());
+        let mut touch = |clock: &Clock, lane, writes| {
+            let found = shadow.touch(clock, [8, 8], (lane, lane), writes, &mut budget).unwrap();
+            found.map(|found| (found.by, found.byte))
+        };
+        assert_eq!(touch(&clock, 1, true), None);
+        assert_eq!(touch(&clock, 1, false), None);
+        assert_eq!(touch(&clock, 2, false), Some((1, 8)));
+        clock.barrier();
+        assert_eq!(touch(&clock, 2, false), None);
+        assert_eq!(touch(&clock, 40, false), None);
+        assert_eq!(touch(&clock, 2, true), Some((40, 8)));
+        clock.subgroup_barrier();
+        assert_eq!(touch(&clock, 3, false), None, "of the same subgroup");
+        assert_eq!(touch(&clock, 41, false), Some((2, 8)), "of another");
+    }
+
+    #[test]
+    fn workgroups_that_write_what_others_touch_conflict() {
+        let (mut owners, mut budget) = (Owners::new(2), budget());
+        let mut touch = |byte, workgroup, writes| {
+            let found = owners.touch([byte, 2], (0, workgroup), writes, &mut budget).unwrap();
+            found.map(|found| found.by)
+        };
+        assert_eq!(touch(2, 0, false), None);
+        assert_eq!(touch(2, 1, false), None);
+        assert_eq!(touch(4, 1, true), None);
+        assert_eq!(touch(4, 1, false), None);
+        assert_eq!(touch(2, 0, true), Some(1));
+        assert_eq!(touch(4, 2, false), Some(1));
+    }
+}

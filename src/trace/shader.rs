@@ -1,0 +1,116 @@
+//! Shaders: parsed and validated by naga, with one compute entry point.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use naga::back::pipeline_constants::process_overrides;
+use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
+use naga::{EntryPoint, Module, ShaderStage};
+
+use super::error::TraceError;
+
+/// A shader that can be traced: valid WGSL, one of its compute entry points, and all overrides with their values.
+#[derive(Debug)]
+pub struct Shader {
+    /// What to call it.
+    pub(super) path: String,
+    pub(super) source: String,
+    pub(super) module: Module,
+    pub(super) info: ModuleInfo,
+    /// Group and binding of all variables, also of those that the entry point does not use.
+    pub(super) bindings: Vec<(u32, u32)>,
+    entry: usize,
+}
+
+impl Shader {
+    /// Reads a shader from WGSL.
+    ///
+    /// `path` is what diagnostics call it. `entry` names the entry point, and may be left out where there is only one.
+    /// `overrides` are values for overrides, by name or, for those with an `@id`, by its number.
+    ///
+    /// # Errors
+    /// [`TraceError`] for whatever of it is wrong.
+    pub fn new(
+        path: &str,
+        source: String,
+        entry: Option<&str>,
+        overrides: &[(String, f64)],
+    ) -> Result<Shader, TraceError> {
+        // naga works on nothing but its arguments, so that a panic of its own leaves nothing half done behind.
+        let read = || read(path, source, entry, overrides);
+        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let message = message.unwrap_or_else(|| "it panicked".into());
+            Err(TraceError::Naga { path: path.into(), message })
+        })
+    }
+
+    /// The WGSL.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The entry point's name.
+    pub fn entry_name(&self) -> &str {
+        &self.entry().name
+    }
+
+    /// Invocations of a workgroup along x, y and z.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.entry().workgroup_size
+    }
+
+    pub(super) fn entry(&self) -> &EntryPoint {
+        &self.module.entry_points[self.entry]
+    }
+
+    pub(super) fn entry_info(&self) -> &FunctionInfo {
+        self.info.get_entry_point(self.entry)
+    }
+}
+
+fn read(
+    path: &str,
+    source: String,
+    entry: Option<&str>,
+    overrides: &[(String, f64)],
+) -> Result<Shader, TraceError> {
+    let invalid = |text: String| TraceError::Invalid(text.trim_end().to_owned());
+    let module = naga::front::wgsl::parse_str(&source)
+        .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(&module)
+        .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
+    let name = choose(path, &module, entry)?;
+    let places = module.global_variables.iter().filter_map(|(_, variable)| variable.binding.as_ref());
+    let bindings = places.map(|place| (place.group, place.binding)).collect();
+    let constants = overrides.iter().map(|(name, value)| (name.clone(), *value)).collect();
+    let resolved = process_overrides(&module, &info, Some((ShaderStage::Compute, &name)), &constants);
+    let (module, info) = resolved.map_err(|error| TraceError::Override(error.to_string()))?;
+    let (module, info) = (module.into_owned(), info.into_owned());
+    let is_entry = |entry: &EntryPoint| entry.stage == ShaderStage::Compute && entry.name == name;
+    let entry = module.entry_points.iter().position(is_entry).unwrap_or(0);
+    Ok(Shader { path: path.into(), source, module, info, bindings, entry })
+}
+
+/// The entry point's name.
+fn choose(path: &str, module: &Module, wanted: Option<&str>) -> Result<String, TraceError> {
+    let compute = module.entry_points.iter().filter(|entry| entry.stage == ShaderStage::Compute);
+    let names: Vec<&str> = compute.map(|entry| entry.name.as_str()).collect();
+    let path = path.to_owned();
+    match (wanted, names.as_slice()) {
+        (_, []) => {
+            let others: Vec<_> =
+                module.entry_points.iter().map(|entry| format!("{} ({:?})", entry.name, entry.stage)).collect();
+            let others =
+                if others.is_empty() { String::new() } else { format!(", only those of other stages: {}", others.join(", ")) };
+            Err(TraceError::NoEntryPoint { path, others })
+        }
+        (Some(name), names) if names.contains(&name) => Ok(name.to_owned()),
+        (Some(name), names) => {
+            Err(TraceError::UnknownEntryPoint { path, name: name.into(), names: names.join(", ") })
+        }
+        (None, [name]) => Ok((*name).to_owned()),
+        (None, names) => Err(TraceError::SeveralEntryPoints { path, names: names.join(", ") }),
+    }
+}
