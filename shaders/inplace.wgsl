@@ -36,6 +36,8 @@ fn main(
     let first = fetch_own(upper, spot);
     let second = fetch_own(lower, spot);
     put(exchange(first), spot.x, spot.y);
+    // Both tiles are fetched before any of them is written.
+    storageBarrier();
     workgroupBarrier();
     store_tile(lower, local.x);
     // The same way for all invocations.

@@ -121,11 +121,7 @@ pub fn bank_passes(addresses: &[Option<u64>], access_bytes: u64, atomic: bool) -
         let mut of_bank = [0; BANKS as usize];
         words.iter().for_each(|word| of_bank[(word % BANKS) as usize] += 1);
         let taken = of_bank.into_iter().max().unwrap_or(1);
-        passes = Passes {
-            taken: passes.taken + taken,
-            least: passes.least + 1,
-            worst: passes.worst.max(taken),
-        };
+        passes = Passes { taken: passes.taken + taken, least: passes.least + 1, worst: passes.worst.max(taken) };
     }
     passes
 }

@@ -9,6 +9,7 @@ mod choice;
 mod compare;
 mod devices;
 mod doctor;
+mod explain;
 mod input;
 mod interrupt;
 mod output;
@@ -31,7 +32,7 @@ use clap::{Parser, Subcommand};
 
 use crate::record::{Environment, Record};
 
-/// Matrix transpose at the speed of a copy on any GPU: files, benchmark and devices.
+/// Matrix transpose at the speed of a copy on any GPU: files, benchmark, devices, and what shaders do with memory.
 #[derive(Parser)]
 #[command(
     name = "cornerturn",
@@ -61,6 +62,8 @@ enum Command {
     Profile(profile::Args),
     /// Make a page of the records that bench wrote, or show them in the terminal
     Report(report::Args),
+    /// Trace a WGSL compute shader on the CPU: coalescing, bank conflicts and data races, line by line
+    Explain(Box<explain::Args>),
     /// List the devices, and why the others are not here
     Devices,
     /// Check the machine step by step, and say what to install or set
@@ -102,6 +105,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Transpose(arguments) => transpose::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments, &args),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
         Command::Devices => devices::run(),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),

@@ -30,6 +30,30 @@ pub fn sides(text: &str) -> Result<[u64; 2], String> {
     Ok([number(source)?, number(destination)?])
 }
 
+/// `X[,Y[,Z]]`, such as `64,64`; what is left out is 1 for a count.
+pub fn grid(text: &str) -> Result<[u32; 3], String> {
+    let wrong = || format!("`{text}` is no grid; write X, X,Y or X,Y,Z with numbers up to {}", u32::MAX);
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+    match numbers.map_err(|_| wrong())?[..] {
+        [x] => Ok([x, 1, 1]),
+        [x, y] => Ok([x, y, 1]),
+        [x, y, z] => Ok([x, y, z]),
+        _ => Err(wrong()),
+    }
+}
+
+/// `NAME=VALUE`, such as `RADIUS=3`; `true` and `false` are 1 and 0.
+pub fn setting(text: &str) -> Result<(String, f64), String> {
+    let wrong = || format!("`{text}` sets nothing; write NAME=VALUE with a number, such as RADIUS=3");
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(wrong)?;
+    let value = match value {
+        "true" => 1.0,
+        "false" => 0.0,
+        number => number.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong)?,
+    };
+    Ok((name.to_owned(), value))
+}
+
 /// Seconds, such as `0.25`.
 pub fn seconds(text: &str) -> Result<Duration, String> {
     const LEAST: f64 = 1e-4;
@@ -92,6 +116,20 @@ mod tests {
             assert!(sides(text).unwrap_err().contains("SOURCE,DESTINATION"), "{text}");
         }
         assert!(sides("0,18446744073709551616").unwrap_err().contains("more than 18446744073709551615"));
+    }
+
+    #[test]
+    fn grids_and_settings() {
+        assert_eq!(grid("5"), Ok([5, 1, 1]));
+        assert_eq!(grid("5,6,0"), Ok([5, 6, 0]));
+        for text in ["", ",", "1,", "1,2,3,4", "-1", "4294967296", "1x2"] {
+            assert!(grid(text).unwrap_err().contains("X,Y,Z"), "{text}");
+        }
+        assert_eq!(setting("A=-1.5"), Ok(("A".into(), -1.5)));
+        assert_eq!(setting("A=true"), Ok(("A".into(), 1.0)));
+        for text in ["", "A", "=1", "A=", "A=x", "A=nan", "A=inf"] {
+            assert!(setting(text).is_err(), "{text}");
+        }
     }
 
     #[test]

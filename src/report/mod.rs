@@ -1,4 +1,5 @@
-//! Reports: a record as a table for the terminal, as Markdown, as a page, or as CSV. Nothing here measures.
+//! Reports: a record as a table for the terminal, as Markdown, as a page, or as CSV; a trace as text. Nothing here
+//! measures.
 //!
 //! The first three show one and the same layout; CSV is the rows as they are. A [`Comparison`] of two records is shown as
 //! text or Markdown.
@@ -7,6 +8,7 @@ mod against;
 mod chart;
 mod compare;
 mod csv;
+mod explain;
 mod figures;
 mod html;
 mod layout;
@@ -27,6 +29,7 @@ use crate::profile::Profile;
 use crate::record::Record;
 
 pub use csv::csv;
+pub use explain::explain;
 pub use html::{Source, html};
 pub use notes::peak_source;
 pub use number::bytes;

@@ -25,13 +25,7 @@ struct Clash {
 
 impl Machine<'_> {
     /// Loads what invocations point to. Those outside get zeros.
-    pub fn load(
-        &mut self,
-        pointer: &Pointer,
-        from: Pointee,
-        mask: &Mask,
-        span: Span,
-    ) -> Result<Lanes, TraceError> {
+    pub fn load(&mut self, pointer: &Pointer, from: Pointee, mask: &Mask, span: Span) -> Result<Lanes, TraceError> {
         let scalars = self.scalars(from);
         let words = self.words(scalars, "a value")?;
         let mut out = vec![0; words];
@@ -254,15 +248,16 @@ impl Machine<'_> {
             Some(shadow) => shadow.touch(clock, place, (site, lane), writes, &mut self.budget)?,
             None => None,
         };
-        if let Some(Conflict { site: other, by, byte }) = found {
+        if let Some(Conflict { site: other, by, byte, other_barrier }) = found {
             let same_value = same_value && self.log.sites[other].kind == Kind::Store;
-            self.found(Found::Race { region, sites: [other, site], lanes: [by, lane], byte, same_value });
+            let (sites, lanes) = ([other, site], [by, lane]);
+            self.found(Found::Race { region, sites, lanes, byte, same_value, other_barrier });
         }
         let found = match &mut self.regions[region].owners {
             Some(owners) => owners.touch(place, (site, self.number), writes, &mut self.budget)?,
             None => None,
         };
-        if let Some(Conflict { site: other, by, byte }) = found {
+        if let Some(Conflict { site: other, by, byte, .. }) = found {
             let same_value = same_value && self.log.sites[other].kind == Kind::Store;
             let (sites, workgroups) = ([other, site], [by, self.number]);
             self.found(Found::Shared { region, sites, workgroups, lane, byte, same_value });

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use naga::{BinaryOperator, Expression, Handle, RelationalFunction, Scalar, ScalarKind, Span, TypeInner, UnaryOperator};
+use naga::{
+    BinaryOperator, Expression, Handle, RelationalFunction, Scalar, ScalarKind, Span, TypeInner, UnaryOperator,
+};
 
 use super::error::TraceError;
 use super::lanes::{Lanes, map, zip};
@@ -63,7 +65,13 @@ pub(super) fn less(kind: Scalar, a: u64, b: u64) -> bool {
 pub(super) fn minimum(kind: Scalar, a: u64, b: u64) -> u64 {
     match is_float(kind) {
         true if float(a, kind.width).is_nan() => b,
-        _ => if less(kind, b, a) { b } else { a },
+        _ => {
+            if less(kind, b, a) {
+                b
+            } else {
+                a
+            }
+        }
     }
 }
 
@@ -71,7 +79,13 @@ pub(super) fn minimum(kind: Scalar, a: u64, b: u64) -> u64 {
 pub(super) fn maximum(kind: Scalar, a: u64, b: u64) -> u64 {
     match is_float(kind) {
         true if float(a, kind.width).is_nan() => b,
-        _ => if less(kind, a, b) { b } else { a },
+        _ => {
+            if less(kind, a, b) {
+                b
+            } else {
+                a
+            }
+        }
     }
 }
 
@@ -194,7 +208,8 @@ impl Machine<'_> {
             for row in 0..rows {
                 for lane in 0..lanes {
                     let term = |at: usize| {
-                        let (left, right) = (a[(at * rows + row) * lanes + lane], b[(column * inner + at) * lanes + lane]);
+                        let (left, right) =
+                            (a[(at * rows + row) * lanes + lane], b[(column * inner + at) * lanes + lane]);
                         multiply(kind, left, right)
                     };
                     let sum = (1..inner).fold(term(0), |sum, at| add(kind, sum, term(at)));

@@ -92,7 +92,15 @@ fn integer(digits: &str) -> Option<u64> {
 
 /// Bytes, with or without a unit.
 fn size(text: &str) -> Option<u64> {
-    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("B", 1)];
+    let units = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+    ];
     let unit = units.into_iter().find_map(|(name, bytes)| Some((text.strip_suffix(name)?, bytes)));
     let (digits, unit) = unit.unwrap_or((text, 1));
     integer(digits.trim_end())?.checked_mul(unit).filter(|bytes| *bytes < 1 << 63)
@@ -209,7 +217,9 @@ mod tests {
         assert_eq!(Binding::parse("2xu8:7").unwrap().contents, Contents::Same(vec![7]));
         assert_eq!(Binding::parse("u32:1,2"), Ok(Binding::of_bytes(vec![1, 0, 0, 0, 2, 0, 0, 0])));
         assert_eq!(Binding::parse("f16:1"), Ok(Binding::of_bytes(vec![0, 0x3c])));
-        for text in ["", "x", "4x", "xf32", "4xf31", "4xf32:", "4xf32:q", "u32", "u32:", "u32:-1", "-4", "4 4", "1EiB", "3:7"] {
+        for text in
+            ["", "x", "4x", "xf32", "4xf31", "4xf32:", "4xf32:q", "u32", "u32:", "u32:-1", "-4", "4 4", "1EiB", "3:7"]
+        {
             assert!(Binding::parse(text).is_err(), "{text}");
         }
         assert!(Binding::parse("4611686018427387904xf64").unwrap_err().contains("2^63"));

@@ -17,7 +17,7 @@ pub(super) type Place = (usize, usize);
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     /// Two invocations of a workgroup, with no barrier in between.
-    Race { region: usize, sites: [usize; 2], lanes: [usize; 2], byte: u64, same_value: bool },
+    Race { region: usize, sites: [usize; 2], lanes: [usize; 2], byte: u64, same_value: bool, other_barrier: bool },
     /// Two workgroups.
     Shared { region: usize, sites: [usize; 2], workgroups: [usize; 2], lane: usize, byte: u64, same_value: bool },
     /// An index that chose nothing.

@@ -4,9 +4,11 @@ use super::binding::{Binding, Contents};
 use super::error::TraceError;
 use super::run::Dispatch;
 use super::shader::Shader;
+use crate::backend::Support;
 use crate::device::Api;
 use crate::launch::{self, Launch, buffer_bytes};
 use crate::pattern::Pattern;
+use crate::planner;
 use crate::problem::Problem;
 use crate::source;
 use crate::variant::{Presence, Variant};
@@ -18,12 +20,14 @@ const MOST_WORKGROUPS: u32 = 65_535;
 pub const PATTERN: Pattern = Pattern { seed: 0 };
 
 /// The WGSL of a variant and its dispatch on a problem, with the buffers, parameters and grid that the wgpu backend
-/// gives it.
+/// gives it. [`Variant::Auto`] is the one that it chooses on Vulkan.
 ///
 /// # Errors
 /// [`TraceError::Binding`] with the reason if the variant has no WGSL, or it cannot run on the problem.
 pub fn kernel(variant: Variant, problem: &Problem) -> Result<(Shader, Dispatch), TraceError> {
     let refused = |reason: String| TraceError::Binding(format!("{variant} on {problem}: {reason}"));
+    let support = |variant| launch::obstacle(variant, problem).map_or(Support::Supported, Support::Unsupported);
+    let variant = planner::choose(variant, problem, Api::Vulkan, support);
     if let Presence::Absent(reason) = variant.presence(Api::Vulkan) {
         return Err(refused(reason.into()));
     }

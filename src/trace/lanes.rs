@@ -92,11 +92,7 @@ pub(super) fn zip(lanes: usize, left: &[u64], right: &[u64], function: impl Fn(u
 }
 
 /// The same of three.
-pub(super) fn zip3(
-    lanes: usize,
-    [a, b, c]: [&[u64]; 3],
-    function: impl Fn(u64, u64, u64) -> u64,
-) -> Lanes {
+pub(super) fn zip3(lanes: usize, [a, b, c]: [&[u64]; 3], function: impl Fn(u64, u64, u64) -> u64) -> Lanes {
     let length = a.len().max(b.len()).max(c.len());
     let of = |side: &[u64], at: usize| if side.len() == length { side[at] } else { side[at % lanes] };
     Rc::new((0..length).map(|at| function(of(a, at), of(b, at), of(c, at))).collect())

@@ -168,8 +168,7 @@ impl<'a> Machine<'a> {
         let slots = vec![None; function.expressions.len()];
         let bytes = 8 * result.len() as u64;
         self.budget.take(bytes, "calls")?;
-        let frame =
-            Frame { function, info, slots, arguments, locals: Vec::new(), result, flow: Vec::new(), bytes };
+        let frame = Frame { function, info, slots, arguments, locals: Vec::new(), result, flow: Vec::new(), bytes };
         self.frames.push(frame);
         self.start_locals(function)?;
         self.block(&function.body, &mut mask.clone())?;
@@ -261,12 +260,8 @@ impl<'a> Machine<'a> {
             let missing = (0..self.lanes).find(|lane| !mask.has(*lane)).unwrap_or(0);
             self.found(Found::Barrier { place: place(span), missing, lanes: mask.lanes().count() });
         }
-        if storage {
-            self.storage_clock.barrier();
-        }
-        if workgroup {
-            self.workgroup_clock.barrier();
-        }
+        self.storage_clock.barrier(storage);
+        self.workgroup_clock.barrier(workgroup);
     }
 }
 

@@ -47,7 +47,11 @@ impl Budget {
     pub fn take(&mut self, bytes: u64, what: &str) -> Result<(), TraceError> {
         let needed = u128::from(self.taken) + u128::from(bytes);
         if needed > self.most.into() {
-            return Err(TraceError::TooLarge { what: format!("{what}: bytes of memory in all"), needed, most: self.most });
+            return Err(TraceError::TooLarge {
+                what: format!("{what}: bytes of memory in all"),
+                needed,
+                most: self.most,
+            });
         }
         self.taken += bytes;
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use naga::{AddressSpace, TypeInner};
+use naga::TypeInner;
 
 use super::layout::{Elements, Pointee, Unit};
 
@@ -123,12 +123,9 @@ impl Pointer {
 pub(super) fn pointee(inner: &TypeInner) -> Option<Pointee> {
     match *inner {
         TypeInner::Pointer { base, .. } => Some(Pointee::Type(base)),
-        TypeInner::ValuePointer { size, scalar, .. } => Some(Pointee::Vector(size.map_or(1, |size| size as u32), scalar)),
+        TypeInner::ValuePointer { size, scalar, .. } => {
+            Some(Pointee::Vector(size.map_or(1, |size| size as u32), scalar))
+        }
         _ => None,
     }
-}
-
-/// Whether a variable in an address space is every invocation's own.
-pub(super) fn is_private(space: AddressSpace) -> bool {
-    matches!(space, AddressSpace::Private | AddressSpace::Function)
 }

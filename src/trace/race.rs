@@ -29,13 +29,17 @@ pub(super) struct Conflict {
     pub by: usize,
     /// The byte of the variable.
     pub byte: u64,
+    /// Whether a barrier came in between that is none for this memory.
+    pub other_barrier: bool,
 }
 
 /// The order that barriers make.
 pub(super) struct Clock {
     now: u32,
-    /// When all invocations last met for this memory.
+    /// When all invocations last met with this memory in order.
     met: u32,
+    /// When they last met without.
+    passed: u32,
     /// When those of each subgroup did.
     subgroups: Vec<u32>,
     /// Invocations of a subgroup.
@@ -44,13 +48,13 @@ pub(super) struct Clock {
 
 impl Clock {
     pub fn new(lanes: usize, size: usize) -> Clock {
-        Clock { now: 1, met: 0, subgroups: vec![0; lanes.div_ceil(size)], size }
+        Clock { now: 1, met: 0, passed: 0, subgroups: vec![0; lanes.div_ceil(size)], size }
     }
 
-    /// All invocations meet.
-    pub fn barrier(&mut self) {
+    /// All invocations meet; `orders` says whether that puts this memory in order.
+    pub fn barrier(&mut self, orders: bool) {
         self.now = self.now.saturating_add(1);
-        self.met = self.now;
+        *(if orders { &mut self.met } else { &mut self.passed }) = self.now;
     }
 
     /// Those of each subgroup meet.
@@ -97,7 +101,12 @@ impl Shadow {
             let races = |other: Touch| other.time > 0 && !clock.orders(other, lane);
             let reads = if writes { &cell.reads[..] } else { &[] };
             let other = [cell.write].iter().chain(reads).copied().find(|other| races(*other));
-            found = found.or(other.map(|other| Conflict { site: other.site as usize, by: other.lane.into(), byte }));
+            found = found.or(other.map(|other| Conflict {
+                site: other.site as usize,
+                by: other.lane.into(),
+                byte,
+                other_barrier: other.time < clock.passed,
+            }));
             if writes {
                 cell.write = touch;
             } else if cell.reads[0].time == 0 || cell.reads[0].lane == touch.lane || clock.orders(cell.reads[0], lane) {
@@ -154,8 +163,12 @@ impl Owners {
             let mut others = std::iter::once((owner.writer, owner.writer_site))
                 .chain(reads.map(|index| (owner.readers[index], owner.reader_sites[index])));
             let other = others.find(|(by, _)| *by != 0 && *by != me);
-            let conflict = |(by, site): (u32, u32)| Conflict { site: site as usize, by: by as usize - 1, byte };
-            found = found.or(other.map(conflict));
+            found = found.or(other.map(|(by, site)| Conflict {
+                site: site as usize,
+                by: by as usize - 1,
+                byte,
+                other_barrier: false,
+            }));
             if writes {
                 (owner.writer, owner.writer_site) = (me, site as u32);
             } else {
@@ -197,7 +210,9 @@ mod tests {
         assert_eq!(touch(&clock, 1, true), None);
         assert_eq!(touch(&clock, 1, false), None);
         assert_eq!(touch(&clock, 2, false), Some((1, 8)));
-        clock.barrier();
+        clock.barrier(false);
+        assert_eq!(touch(&clock, 2, false), Some((1, 8)), "a barrier for other memory");
+        clock.barrier(true);
         assert_eq!(touch(&clock, 2, false), None);
         assert_eq!(touch(&clock, 40, false), None);
         assert_eq!(touch(&clock, 2, true), Some((40, 8)));

@@ -31,6 +31,28 @@ pub enum Space {
     Workgroup,
 }
 
+impl Kind {
+    /// What it is called in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Load => "load",
+            Kind::Store => "store",
+            Kind::Atomic => "atomic",
+        }
+    }
+}
+
+impl Space {
+    /// What it is called in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Storage => "storage",
+            Space::Uniform => "uniform",
+            Space::Workgroup => "workgroup",
+        }
+    }
+}
+
 /// A place in the source that accesses a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Site {
@@ -165,8 +187,7 @@ impl Log {
         if accesses == 0 {
             return;
         }
-        let mut counts =
-            Counts { requests: 1, accesses, requested_bytes: accesses * bytes, ..Counts::default() };
+        let mut counts = Counts { requests: 1, accesses, requested_bytes: accesses * bytes, ..Counts::default() };
         match space {
             Space::Storage => {
                 let touched = model::touched(addresses.iter().flatten().copied(), bytes);

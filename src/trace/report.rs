@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::error::Location;
-use super::findings::{Counted, Found, Place};
+use super::finding::{Finding, Maker};
+use super::lines::Lines;
 use super::machine::Machine;
-use super::record::{Counts, Kind, Site, Space};
+use super::record::{Counts, Kind, Space};
 use super::run::Dispatch;
 use super::sample::{STRATA, Sample, stratum_of, stratum_size};
 use super::shader::Shader;
@@ -146,96 +146,6 @@ pub struct Access {
     pub figures: Figures,
 }
 
-/// An access of an invocation, in a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Party {
-    /// Where in the source; nothing where naga does not tell.
-    pub location: Option<Location>,
-    /// What it does.
-    pub kind: Kind,
-    /// Its workgroup.
-    pub workgroup: [u32; 3],
-    /// Where it is in its workgroup; nothing where that is not kept.
-    pub invocation: Option<[u32; 3]>,
-}
-
-/// Something that is wrong, or may be: the first example, and how often.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "finding", rename_all = "kebab-case")]
-pub enum Finding {
-    /// Two invocations of a workgroup touch the same byte, one of them writes it, and no barrier puts them in order.
-    DataRace {
-        /// The variable.
-        variable: String,
-        /// Its memory.
-        space: Space,
-        /// The byte of it.
-        byte: u64,
-        /// The two, the one that came first here first.
-        accesses: [Party; 2],
-        /// Whether both write, and the same bytes each time.
-        same_value: bool,
-        /// How often.
-        count: u64,
-    },
-    /// Two workgroups do, which no barrier can order.
-    WorkgroupConflict {
-        /// The variable.
-        variable: String,
-        /// The byte of it.
-        byte: u64,
-        /// The two.
-        accesses: [Party; 2],
-        /// Whether both write, and the same bytes each time.
-        same_value: bool,
-        /// How often.
-        count: u64,
-    },
-    /// An index beyond the elements there are: what is loaded so is zero here, and what is stored is dropped.
-    OutOfBounds {
-        /// The variable.
-        variable: String,
-        /// The access.
-        access: String,
-        /// Where.
-        location: Option<Location>,
-        /// The workgroup.
-        workgroup: [u32; 3],
-        /// The invocation.
-        invocation: [u32; 3],
-        /// The index; of what begins within and ends beyond, the byte.
-        index: i64,
-        /// How many elements there are.
-        length: u64,
-        /// How often.
-        count: u64,
-    },
-    /// A barrier that only some invocations of a workgroup reach.
-    DivergentBarrier {
-        /// Where.
-        location: Option<Location>,
-        /// The workgroup.
-        workgroup: [u32; 3],
-        /// Invocations that reach it.
-        reached: usize,
-        /// One that does not.
-        missing: [u32; 3],
-        /// How often.
-        count: u64,
-    },
-    /// A `workgroupUniformLoad` from several places.
-    NotUniform {
-        /// Where.
-        location: Option<Location>,
-        /// The workgroup.
-        workgroup: [u32; 3],
-        /// An invocation that loads from elsewhere than the first one.
-        invocation: [u32; 3],
-        /// How often.
-        count: u64,
-    },
-}
-
 impl Report {
     /// The counts of all accesses of a kind to a memory.
     pub fn total(&self, space: Space, kind: Kind) -> Counts {
@@ -269,7 +179,7 @@ impl Report {
         }
         let total = |((space, kind), counts): (_, Counts)| Total { space, kind, figures: counts.into() };
         let line = |(line, accesses)| Line { line, text: lines.text(line).into(), accesses };
-        let findings = Findings { machine, sample, lines: &lines };
+        let findings = Maker { machine, sample, lines: &lines };
         Report {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -309,95 +219,4 @@ fn scaled(dispatch: &Dispatch, sample: &Sample, machine: &Machine) -> Vec<Counts
         })
     };
     machine.log.counts.iter().map(of_site).collect()
-}
-
-/// The lines of a source.
-struct Lines<'a> {
-    source: &'a str,
-    /// Where each begins.
-    starts: Vec<usize>,
-}
-
-impl Lines<'_> {
-    fn new(source: &str) -> Lines {
-        let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Lines { source, starts: std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect() }
-    }
-
-    fn of(&self, (start, end): Place) -> Option<Location> {
-        if start >= end {
-            return None;
-        }
-        let line = self.starts.partition_point(|first| *first <= start);
-        Some(Location { line: line as u32, column: (start - self.starts[line - 1]) as u32 + 1 })
-    }
-
-    fn text(&self, line: u32) -> &str {
-        self.source.lines().nth((line as usize).wrapping_sub(1)).unwrap_or("")
-    }
-}
-
-/// Makes findings that can be read by themselves.
-struct Findings<'a> {
-    machine: &'a Machine<'a>,
-    sample: &'a Sample,
-    lines: &'a Lines<'a>,
-}
-
-impl Findings<'_> {
-    fn party(&self, site: usize, workgroup: usize, lane: Option<usize>) -> Party {
-        let Site { span, kind, .. } = self.machine.log.sites[site];
-        Party {
-            location: self.lines.of(span),
-            kind,
-            workgroup: self.sample.workgroups[workgroup],
-            invocation: lane.map(|lane| self.machine.local_id(lane)),
-        }
-    }
-
-    fn of(&self, counted: &Counted) -> Finding {
-        let (count, number) = (counted.count, counted.workgroup);
-        let workgroup = self.sample.workgroups[number];
-        let region = |region: usize| &self.machine.regions[region];
-        match counted.found.clone() {
-            Found::Race { region: of, sites, lanes, byte, same_value } => Finding::DataRace {
-                variable: region(of).name.clone(),
-                space: region(of).space,
-                byte,
-                accesses: [0, 1].map(|which| self.party(sites[which], number, Some(lanes[which]))),
-                same_value,
-                count,
-            },
-            Found::Shared { region: of, sites, workgroups, lane, byte, same_value } => Finding::WorkgroupConflict {
-                variable: region(of).name.clone(),
-                byte,
-                accesses: [0, 1].map(|which| self.party(sites[which], workgroups[which], (which == 1).then_some(lane))),
-                same_value,
-                count,
-            },
-            Found::Outside { variable, place, what, lane, outside } => Finding::OutOfBounds {
-                variable,
-                access: what.into(),
-                location: self.lines.of(place),
-                workgroup,
-                invocation: self.machine.local_id(lane),
-                index: outside.index,
-                length: outside.length,
-                count,
-            },
-            Found::Barrier { place, missing, lanes } => Finding::DivergentBarrier {
-                location: self.lines.of(place),
-                workgroup,
-                reached: lanes,
-                missing: self.machine.local_id(missing),
-                count,
-            },
-            Found::NotUniform { place, lane } => Finding::NotUniform {
-                location: self.lines.of(place),
-                workgroup,
-                invocation: self.machine.local_id(lane),
-                count,
-            },
-        }
-    }
 }

@@ -133,12 +133,7 @@ struct Resources {
     bound: Vec<Bound>,
 }
 
-fn resources(
-    shader: &Shader,
-    dispatch: &Dispatch,
-    layouts: &Layouts,
-    several: bool,
-) -> Result<Resources, TraceError> {
+fn resources(shader: &Shader, dispatch: &Dispatch, layouts: &Layouts, several: bool) -> Result<Resources, TraceError> {
     let variables = &shader.module.global_variables;
     let mut homes = vec![Home::None; variables.len()];
     let (mut regions, mut bound, mut missing) = (Vec::new(), Vec::new(), Vec::new());
@@ -207,21 +202,12 @@ fn resources(
 /// Refuses buffers for what the shader has not: most likely a slip of the pen.
 fn check_names(shader: &Shader, dispatch: &Dispatch) -> Result<(), TraceError> {
     match dispatch.bindings.keys().find(|place| !shader.bindings.contains(place)) {
-        Some((group, binding)) => {
-            Err(TraceError::Binding(format!("{} has no binding {group}.{binding}", shader.path)))
-        }
+        Some((group, binding)) => Err(TraceError::Binding(format!("{} has no binding {group}.{binding}", shader.path))),
         None => Ok(()),
     }
 }
 
-fn unbound(
-    group: u32,
-    binding: u32,
-    variable: &naga::GlobalVariable,
-    name: &str,
-    ty: &str,
-    needed: u64,
-) -> String {
+fn unbound(group: u32, binding: u32, variable: &naga::GlobalVariable, name: &str, ty: &str, needed: u64) -> String {
     let place = if group == 0 { binding.to_string() } else { format!("{group}.{binding}") };
     let kind = match variable.space {
         AddressSpace::Uniform => "var<uniform>",

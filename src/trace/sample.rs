@@ -73,7 +73,9 @@ fn chosen(grid: [u32; 3], numbers: impl IntoIterator<Item = u128>) -> Vec<[u32; 
 }
 
 fn sampled(grid: [u32; 3], total: u128, count: u64) -> Vec<[u32; 3]> {
-    let number = |[x, y, z]: [u32; 3]| (u128::from(z) * u128::from(grid[1]) + u128::from(y)) * u128::from(grid[0]) + u128::from(x);
+    let number = |[x, y, z]: [u32; 3]| {
+        (u128::from(z) * u128::from(grid[1]) + u128::from(y)) * u128::from(grid[0]) + u128::from(x)
+    };
     let mut numbers = BTreeSet::from([0, total - 1]);
     for stratum in 0..STRATA {
         // The last one, and in the middle, along the other axes.

@@ -69,12 +69,7 @@ impl Shader {
     }
 }
 
-fn read(
-    path: &str,
-    source: String,
-    entry: Option<&str>,
-    overrides: &[(String, f64)],
-) -> Result<Shader, TraceError> {
+fn read(path: &str, source: String, entry: Option<&str>, overrides: &[(String, f64)]) -> Result<Shader, TraceError> {
     let invalid = |text: String| TraceError::Invalid(text.trim_end().to_owned());
     let module = naga::front::wgsl::parse_str(&source)
         .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
@@ -102,14 +97,15 @@ fn choose(path: &str, module: &Module, wanted: Option<&str>) -> Result<String, T
         (_, []) => {
             let others: Vec<_> =
                 module.entry_points.iter().map(|entry| format!("{} ({:?})", entry.name, entry.stage)).collect();
-            let others =
-                if others.is_empty() { String::new() } else { format!(", only those of other stages: {}", others.join(", ")) };
+            let others = if others.is_empty() {
+                String::new()
+            } else {
+                format!(", only those of other stages: {}", others.join(", "))
+            };
             Err(TraceError::NoEntryPoint { path, others })
         }
         (Some(name), names) if names.contains(&name) => Ok(name.to_owned()),
-        (Some(name), names) => {
-            Err(TraceError::UnknownEntryPoint { path, name: name.into(), names: names.join(", ") })
-        }
+        (Some(name), names) => Err(TraceError::UnknownEntryPoint { path, name: name.into(), names: names.join(", ") }),
         (None, [name]) => Ok((*name).to_owned()),
         (None, names) => Err(TraceError::SeveralEntryPoints { path, names: names.join(", ") }),
     }

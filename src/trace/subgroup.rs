@@ -46,7 +46,8 @@ impl Machine<'_> {
 
     fn built_in(&self, binding: &Binding) -> Result<Lanes, TraceError> {
         let [x, y, z] = self.entry.workgroup_size;
-        let one = |function: &dyn Fn(usize) -> u32| (0..self.lanes).map(|lane| function(lane).into()).collect::<Vec<_>>();
+        let one =
+            |function: &dyn Fn(usize) -> u32| (0..self.lanes).map(|lane| function(lane).into()).collect::<Vec<_>>();
         let three = |function: &dyn Fn(usize) -> [u32; 3]| {
             (0..3).flat_map(|axis| one(&|lane| function(lane)[axis])).collect::<Vec<_>>()
         };
@@ -193,7 +194,13 @@ fn neutral(operation: SubgroupOperation, kind: Scalar) -> u64 {
         SubgroupOperation::Any | SubgroupOperation::Or | SubgroupOperation::Xor | SubgroupOperation::Add => 0,
         SubgroupOperation::All => 1,
         SubgroupOperation::And => ones,
-        SubgroupOperation::Mul => if float { of_float(1.0, width) } else { 1 },
+        SubgroupOperation::Mul => {
+            if float {
+                of_float(1.0, width)
+            } else {
+                1
+            }
+        }
         SubgroupOperation::Min => match kind.kind {
             ScalarKind::Float => of_float(f64::INFINITY, width),
             ScalarKind::Sint => ones >> 1,

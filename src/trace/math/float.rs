@@ -30,9 +30,9 @@ pub(super) fn call(function: Function, arguments: &Arguments) -> Option<Lanes> {
             let t = round((x - low) / (high - low)).clamp(0.0, 1.0);
             t * t * (3.0 - 2.0 * t)
         }),
-        Function::Ldexp => arguments.pairs(|value, exponent| {
-            of_float(scaled(float(value, width), signed(exponent, 4)), width)
-        }),
+        Function::Ldexp => {
+            arguments.pairs(|value, exponent| of_float(scaled(float(value, width), signed(exponent, 4)), width))
+        }
         Function::Modf => both(arguments, |value| (value.fract(), of_float(value.trunc(), width))),
         Function::Frexp => both(arguments, |value| {
             let (fraction, exponent) = frexp(value);
@@ -99,7 +99,15 @@ fn unary(function: Function) -> Option<fn(f64) -> f64> {
         Function::Log2 => f64::log2,
         Function::Sqrt => f64::sqrt,
         Function::InverseSqrt => |x| 1.0 / x.sqrt(),
-        Function::Sign => |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { 0.0 },
+        Function::Sign => |x| {
+            if x > 0.0 {
+                1.0
+            } else if x < 0.0 {
+                -1.0
+            } else {
+                0.0
+            }
+        },
         Function::QuantizeToF16 => |x| f16::from_f64(x).to_f64(),
         _ => return None,
     })

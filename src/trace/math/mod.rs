@@ -73,7 +73,9 @@ impl Machine<'_> {
             .or_else(|| numeric(function, &arguments))
             .or_else(|| vector::call(function, &arguments))
             .or_else(|| pack::call(function, &arguments))
-            .or_else(|| if is_float(kind) { float::call(function, &arguments) } else { integer::call(function, &arguments) });
+            .or_else(|| {
+                if is_float(kind) { float::call(function, &arguments) } else { integer::call(function, &arguments) }
+            });
         value.ok_or_else(|| self.unsupported(format!("the function {function:?} of these arguments"), span))
     }
 }
@@ -106,7 +108,8 @@ fn numeric(function: MathFunction, arguments: &Arguments) -> Option<Lanes> {
         MathFunction::Dot => {
             let term = |at, lane| multiply(kind, arguments.get(0, at, lane), arguments.get(1, at, lane));
             arguments.build(1, |_, lane| {
-                (1..arguments.components(0)).fold(term(0, lane), |sum, at| super::arithmetic::add(kind, sum, term(at, lane)))
+                (1..arguments.components(0))
+                    .fold(term(0, lane), |sum, at| super::arithmetic::add(kind, sum, term(at, lane)))
             })
         }
         _ => None,
