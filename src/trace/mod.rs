@@ -25,6 +25,7 @@
 mod access;
 mod arithmetic;
 mod binding;
+mod directives;
 mod error;
 mod expression;
 mod finding;

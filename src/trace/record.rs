@@ -102,7 +102,7 @@ impl Counts {
 
     /// Bytes that move: whole sectors.
     pub fn moved_bytes(&self) -> u64 {
-        self.sectors * model::SECTOR_BYTES
+        self.sectors.saturating_mul(model::SECTOR_BYTES)
     }
 
     /// Useful bytes over moved bytes, between 0 and 1; `None` where nothing moves.
@@ -112,7 +112,7 @@ impl Counts {
 
     /// Passes that bank conflicts cost.
     pub fn extra_passes(&self) -> u64 {
-        self.passes - self.least_passes
+        self.passes.saturating_sub(self.least_passes)
     }
 
     /// The mean conflict degree, 1 without conflicts; `None` where no banks are touched.
@@ -123,14 +123,14 @@ impl Counts {
     /// Adds others, so that the worst of both is the worst.
     pub fn add(&mut self, other: &Counts) {
         *self = Counts {
-            requests: self.requests + other.requests,
-            accesses: self.accesses + other.accesses,
-            requested_bytes: self.requested_bytes + other.requested_bytes,
-            useful_bytes: self.useful_bytes + other.useful_bytes,
-            sectors: self.sectors + other.sectors,
-            lines: self.lines + other.lines,
-            passes: self.passes + other.passes,
-            least_passes: self.least_passes + other.least_passes,
+            requests: self.requests.saturating_add(other.requests),
+            accesses: self.accesses.saturating_add(other.accesses),
+            requested_bytes: self.requested_bytes.saturating_add(other.requested_bytes),
+            useful_bytes: self.useful_bytes.saturating_add(other.useful_bytes),
+            sectors: self.sectors.saturating_add(other.sectors),
+            lines: self.lines.saturating_add(other.lines),
+            passes: self.passes.saturating_add(other.passes),
+            least_passes: self.least_passes.saturating_add(other.least_passes),
             worst_degree: self.worst_degree.max(other.worst_degree),
         };
     }

@@ -6,6 +6,7 @@ use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{EntryPoint, Module, ShaderStage};
 
+use super::directives;
 use super::error::TraceError;
 
 /// A shader that can be traced: valid WGSL, one of its compute entry points, and all overrides with their values.
@@ -71,7 +72,7 @@ impl Shader {
 
 fn read(path: &str, source: String, entry: Option<&str>, overrides: &[(String, f64)]) -> Result<Shader, TraceError> {
     let invalid = |text: String| TraceError::Invalid(text.trim_end().to_owned());
-    let module = naga::front::wgsl::parse_str(&source)
+    let module = naga::front::wgsl::parse_str(&directives::without_subgroups(&source))
         .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
