@@ -3,12 +3,18 @@
 //!
 //! No part of the API: it is there with the feature `fuzzing` alone, since the parser of headers is private.
 
+#[cfg(feature = "explain")]
+mod shader;
+
 use std::fmt::Display;
 
 use crate::element::Element;
 #[cfg(feature = "cli")]
 use crate::file::{npy::Header, turn::Turn};
 use crate::problem::{Layout, Problem};
+
+#[cfg(feature = "explain")]
+pub use shader::shader;
 
 /// Takes the bytes for a `.npy` file, then for the text of a header in one, which random bytes would seldom be. Reads
 /// the header, plans the transpose and writes the header of its result; returns whether one of the two got so far.

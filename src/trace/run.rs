@@ -138,8 +138,7 @@ fn resources(shader: &Shader, dispatch: &Dispatch, layouts: &Layouts, several: b
     let mut homes = vec![Home::None; variables.len()];
     let (mut regions, mut bound, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     check_names(shader, dispatch)?;
-    let used = || variables.iter().filter(|(handle, _)| !shader.entry_info()[*handle].is_empty());
-    for (handle, variable) in used() {
+    for (handle, variable) in shader.used() {
         let (space, access) = match variable.space {
             AddressSpace::Storage { access } => (Space::Storage, access),
             AddressSpace::Uniform => (Space::Uniform, StorageAccess::LOAD),
@@ -179,7 +178,7 @@ fn resources(shader: &Shader, dispatch: &Dispatch, layouts: &Layouts, several: b
     if !missing.is_empty() {
         return Err(TraceError::Unbound(format!("not bound: {}", missing.join("; "))));
     }
-    for (handle, variable) in used() {
+    for (handle, variable) in shader.used() {
         homes[handle.index()] = match variable.space {
             AddressSpace::WorkGroup => {
                 let granule = layouts.narrowest(variable.ty).unwrap_or(4);

@@ -4,10 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
-use naga::{EntryPoint, Module, ShaderStage};
+use naga::{AddressSpace, EntryPoint, GlobalVariable, Handle, Module, ShaderStage};
 
 use super::directives;
 use super::error::TraceError;
+use super::layout::Layouts;
+use super::record::Space;
+use super::report::Bound;
 
 /// A shader that can be traced: valid WGSL, one of its compute entry points, and all overrides with their values.
 #[derive(Debug)]
@@ -59,6 +62,33 @@ impl Shader {
     /// Invocations of a workgroup along x, y and z.
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.entry().workgroup_size
+    }
+
+    /// The buffers that the entry point uses, each with the fewest bytes that it can have.
+    pub fn resources(&self) -> Vec<Bound> {
+        let layouts = Layouts::new(&self.module);
+        let used = self.used().filter_map(|(_, variable)| {
+            let space = match variable.space {
+                AddressSpace::Storage { .. } => Space::Storage,
+                AddressSpace::Uniform => Space::Uniform,
+                _ => return None,
+            };
+            let place = variable.binding.as_ref()?;
+            Some(Bound {
+                group: place.group,
+                binding: place.binding,
+                name: variable.name.clone().unwrap_or_else(|| "a variable".into()),
+                ty: layouts.name(variable.ty),
+                space,
+                bytes: layouts.bytes(variable.ty),
+            })
+        });
+        used.collect()
+    }
+
+    /// The variables that the entry point uses.
+    pub(super) fn used(&self) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
+        self.module.global_variables.iter().filter(|(handle, _)| !self.entry_info()[*handle].is_empty())
     }
 
     pub(super) fn entry(&self) -> &EntryPoint {
