@@ -16,7 +16,7 @@ pub fn shader(bytes: &[u8]) -> bool {
     let shader = match shader {
         Ok(shader) => shader,
         // naga's own diagnostics have several lines.
-        Err(TraceError::Invalid(_) | TraceError::Naga { .. } | TraceError::Override(_)) => return false,
+        Err(TraceError::Invalid(_) | TraceError::Override(_)) => return false,
         Err(error) => return refused(&error),
     };
     let mut dispatch = Dispatch::new([3, 2, 1]);
@@ -64,10 +64,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     for (var k = 0i; k < 3; k++) { m[k] = vec2(sin(x), pow(x, 2.5)) * m[0]; if k == TABLE[i % 4u] { continue; } x = fma(x, 2.0, -1.0); }
     loop { state[i % 5u] += 1u; continuing { break if state[i % 5u] > 3u; } }
     switch i32(id.x) % 4 { case 0, 1: { outer.head.b = a[2]; } case 2: { flag = true; } default: { x = length(helper(&a, id.x)); } }
-    outer.rest[id.x].d[i % 3u] = vec2(i32(x), -7) / vec2(0, TABLE[id.y % 4u]); let old = atomicAdd(&shared_[i % 8u], 3);
+    outer.rest[id.x].d[i % 3u] = vec2(i32(x), -7) / vec2(i32(id.z), TABLE[id.y % 4u]); let old = atomicAdd(&shared_[i % 8u], 3);
     workgroupBarrier(); let all = workgroupUniformLoad(&flag); let e = atomicCompareExchangeWeak(&outer.head.e, 0u, i);
     let s = subgroupAdd(i) + subgroupShuffleXor(i, 1u) + subgroupBallot(i > 3u).x; let f = frexp(x); let t = modf(vec3(x));
-    outer.rest[i].a = select(t.fract, m * vec3(x, f.fract, f32(f.exp)) .xyx, all) + f32(old) + f32(s) + cross(vec3(x), vec3(1.0, 2.0, 3.0));
+    outer.rest[i].a = select(t.fract, (m * vec3(x, f.fract, f32(f.exp))).xyx, all) + f32(old) + f32(s) + cross(vec3(x), vec3(1.0, 2.0, 3.0));
     outer.rest[1].b = extractBits(s, 3u, 40u) + pack4x8snorm(vec4(x)) + u32(unpack2x16float(s).y) + arrayLength(&outer.rest) + countOneBits(~s) << (s & 31u);
 }";
 

@@ -96,11 +96,9 @@ pub enum TraceError {
         /// Where it was then.
         location: Option<Location>,
     },
-    /// naga itself failed on the source.
-    #[error("naga failed on {path}: {message}")]
-    Naga {
-        /// The shader.
-        path: String,
+    /// The parser or the tracer itself failed, which is a fault of theirs and not of the shader.
+    #[error("internal error: {message}")]
+    Failed {
         /// What it said.
         message: String,
     },
@@ -109,6 +107,6 @@ pub enum TraceError {
 impl TraceError {
     /// Whether the input is to blame, and not what came of running it.
     pub fn is_input(&self) -> bool {
-        !matches!(self, TraceError::Unsupported { .. } | TraceError::Steps { .. } | TraceError::Naga { .. })
+        !matches!(self, TraceError::Unsupported { .. } | TraceError::Steps { .. } | TraceError::Failed { .. })
     }
 }

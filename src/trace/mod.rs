@@ -45,6 +45,7 @@ mod run;
 mod sample;
 mod scalar;
 mod shader;
+mod stack;
 mod statement;
 mod subgroup;
 

@@ -15,6 +15,7 @@ use super::record::{Log, Space};
 use super::report::{Bound, Report};
 use super::sample::{Sample, Selection, stratum_of};
 use super::shader::Shader;
+use super::stack;
 
 /// A dispatch.
 #[derive(Clone, Debug)]
@@ -65,6 +66,10 @@ impl Traced {
 /// # Errors
 /// [`TraceError`] if the dispatch is none that the shader can have, or if it cannot be run.
 pub fn trace(shader: &Shader, dispatch: &Dispatch) -> Result<Traced, TraceError> {
+    stack::with_room(|| run(shader, dispatch))
+}
+
+fn run(shader: &Shader, dispatch: &Dispatch) -> Result<Traced, TraceError> {
     let lanes = check(shader, dispatch)?;
     let layouts = Layouts::new(&shader.module);
     let sample = Sample::new(dispatch.grid, dispatch.workgroups, dispatch.limits.workgroups)?;

@@ -1,7 +1,5 @@
 //! Shaders: parsed and validated by naga, with one compute entry point.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, EntryPoint, GlobalVariable, Handle, Module, ShaderStage};
@@ -11,6 +9,7 @@ use super::error::TraceError;
 use super::layout::Layouts;
 use super::record::Space;
 use super::report::Bound;
+use super::stack;
 
 /// A shader that can be traced: valid WGSL, one of its compute entry points, and all overrides with their values.
 #[derive(Debug)]
@@ -39,14 +38,8 @@ impl Shader {
         entry: Option<&str>,
         overrides: &[(String, f64)],
     ) -> Result<Shader, TraceError> {
-        // naga works on nothing but its arguments, so that a panic of its own leaves nothing half done behind.
-        let read = || read(path, source, entry, overrides);
-        catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| {
-            let message = panic.downcast_ref::<String>().cloned();
-            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let message = message.unwrap_or_else(|| "it panicked".into());
-            Err(TraceError::Naga { path: path.into(), message })
-        })
+        stack::check(&source)?;
+        stack::with_room(|| read(path, source, entry, overrides))
     }
 
     /// The WGSL.
