@@ -454,3 +454,107 @@ fn random_programs() {
         })
         .unwrap();
 }
+
+/// Compares the floats of r, of which each may be off by so many units in the last place, or by an absolute error.
+fn close(expression: &str, units: f64, absolute: f64) {
+    let Some(gpu) = gpu() else { return };
+    let wgsl = shader(&format!("    r = bitcast<vec4<u32>>({expression});"));
+    let words = words(3);
+    let (expected, got) = (gpu.run(&wgsl, &words, 1), traced(&wgsl, &words, 1));
+    for (at, (expected, got)) in expected.iter().zip(&got).enumerate() {
+        let (a, b) = (f32::from_bits(*expected), f32::from_bits(*got));
+        let unit = f64::from(f32::EPSILON) * f64::from(b.abs().max(f32::MIN_POSITIVE));
+        let error = (f64::from(a) - f64::from(b)).abs();
+        assert!(
+            a == b || error <= units * unit || error <= absolute,
+            "{expression}, word {at}: {a:e} on the device, {b:e} traced"
+        );
+    }
+}
+
+#[test]
+fn inexact_functions_are_within_what_wgsl_allows() {
+    // Arguments from about 0.001 to 2, where WGSL says how exact they are.
+    let x = "(abs(fract(f * 0.37)) * 2.0 + 0.001)";
+    for (expression, units, absolute) in [
+        (format!("f / {x}"), 2.5, 0.0),
+        (format!("sqrt({x})"), 4.0, 0.0),
+        (format!("inverseSqrt({x})"), 2.0, 0.0),
+        (format!("sin({x})"), 0.0, 2f64.powi(-11)),
+        (format!("cos({x})"), 0.0, 2f64.powi(-11)),
+        (format!("tan({x} * 0.5)"), 0.0, 1e-2),
+        (format!("exp({x})"), 3.0 + 2.0 * 2.1, 0.0),
+        (format!("exp2({x})"), 3.0 + 2.0 * 2.1, 0.0),
+        (format!("log({x} + 2.0)"), 3.0, 2f64.powi(-21)),
+        (format!("log2({x} + 2.0)"), 3.0, 2f64.powi(-21)),
+        (format!("pow({x}, vec4(1.5))"), 64.0, 0.0),
+        (format!("atan2({x}, {x}.yzwx)"), 4096.0, 0.0),
+        (format!("mix({x}, {x}.yzwx, vec4(0.25))"), 8.0, 1e-6),
+        (format!("smoothstep(vec4(0.0), vec4(2.5), {x})"), 64.0, 1e-6),
+        (format!("normalize({x})"), 64.0, 0.0),
+        (format!("vec4(length({x}), distance({x}, {x}.yzwx), dot({x}, {x}), 0.0)"), 64.0, 1e-6),
+        (format!("vec4(cross({x}.xyz, {x}.yzw), 1.0)"), 64.0, 1e-5),
+        (format!("reflect({x}, normalize({x}.wzyx))"), 64.0, 1e-5),
+        (format!("mat4x4({x}, {x}.yzwx, {x}.zwxy, {x}.wxyz) * {x}"), 64.0, 1e-5),
+        (format!("{x} * mat4x4({x}, {x}.yzwx, {x}.zwxy, {x}.wxyz)"), 64.0, 1e-5),
+        (
+            format!(
+                "vec4((mat2x2({x}.xy, {x}.zw) * mat2x2({x}.yz, {x}.wx))[1], determinant(mat2x2({x}.xy, {x}.zw)), 1.0)"
+            ),
+            64.0,
+            1e-5,
+        ),
+        (format!("fma({x}, {x}.yzwx, {x}.zwxy)"), 8.0, 1e-6),
+        (format!("unpack4x8unorm(pack4x8unorm({x} * 0.4))"), 2.0, 1.0 / 255.0),
+        (format!("unpack4x8snorm(pack4x8snorm({x} - 1.0))"), 2.0, 1.0 / 127.0),
+    ] {
+        close(&expression, units, absolute);
+    }
+}
+
+#[test]
+fn our_kernels_write_the_same_bytes() {
+    use std::num::NonZeroU32;
+
+    use cornerturn::backend::{RunOptions, Support};
+    use cornerturn::backends;
+    use cornerturn::device::{Api, DeviceKind};
+    use cornerturn::element::Element;
+    use cornerturn::problem::Problem;
+    use cornerturn::trace::{PATTERN, Selection};
+    use cornerturn::variant::Variant;
+
+    if gpu().is_none() {
+        return;
+    }
+    let found = backends::discover(&[Api::Vulkan]);
+    let software = found.devices.iter().find(|device| device.device().kind == DeviceKind::Software).expect("a device");
+    let mut compared = 0;
+    for (rows, cols) in [(64, 64), (45, 70), (70, 70), (130, 3)] {
+        for element in [Element::U8, Element::F16, Element::F32, Element::C128] {
+            let problem = Problem::new(rows, cols, 1, element).unwrap();
+            let workspace = software.workspace(&problem, 1).unwrap();
+            let mut source = vec![0; problem.source_bytes() as usize];
+            PATTERN.fill(0, problem.width().bytes(), &mut source);
+            workspace.write_source(0, 0, &source).unwrap();
+            for &variant in Variant::ALL {
+                let Ok((shader, mut dispatch)) = trace::kernel(variant, &problem) else { continue };
+                if software.support(variant, &problem) != Support::Supported {
+                    continue;
+                }
+                // What of the destination is no element is zero in both.
+                workspace.poison(0).unwrap();
+                let mut run = workspace.prepare(variant, RunOptions::default()).unwrap();
+                run.run(NonZeroU32::MIN).unwrap();
+                let mut expected = vec![0; problem.destination_bytes() as usize];
+                workspace.read_destination(0, 0, &mut expected).unwrap();
+                dispatch.workgroups = Selection::All;
+                let mut got = vec![0; expected.len()];
+                trace::trace(&shader, &dispatch).unwrap().read((0, 1), 0, &mut got).unwrap();
+                assert!(got == expected, "{variant} {problem}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 80, "{compared}");
+}

@@ -96,6 +96,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
+    /// Show all lines of a source of more than 100, and not only those near an access
+    #[arg(long)]
+    whole: bool,
+
     /// Exit with 1 if there is a data race, an access out of bounds, or another finding
     #[arg(long)]
     fail_on_findings: bool,
@@ -156,10 +160,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Rust's floats and integers and text all have a form in JSON.
     let json = || serde_json::to_string_pretty(&report).map(|json| json + "\n").map_err(|error| error.to_string());
     match (&args.json, output) {
-        (None, _) => super::print(&report::explain(&report))?,
+        (None, _) => super::print(&report::explain(&report, args.whole))?,
         (Some(_), None) => super::print(&json().map_err(Failure::Run)?)?,
         (Some(_), Some(output)) => {
-            super::print(&report::explain(&report))?;
+            super::print(&report::explain(&report, args.whole))?;
             output.write(&json().map_err(Failure::Run)?).map_err(Failure::Run)?;
         }
     }

@@ -29,7 +29,7 @@ pub fn shader(bytes: &[u8]) -> bool {
         Err(error) => return refused(&error),
     };
     #[cfg(feature = "cli")]
-    assert!(crate::report::explain(&report).ends_with('\n'));
+    assert!(crate::report::explain(&report, true).ends_with('\n'));
     assert!(serde_json::to_string(&report).is_ok());
     true
 }

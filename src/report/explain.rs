@@ -8,14 +8,21 @@ use crate::trace::{Figures, Line, Report, Space};
 /// The width of what stands before a line of the source.
 const GUTTER: usize = 54;
 
+/// Lines of a source that is shown whole.
+const SHORT: usize = 100;
+/// Lines before and after an access that are shown of a longer one.
+const CONTEXT: u32 = 3;
+
 /// Sectors that are no more than this part useful are marked, as are bank conflicts.
 const POOR: f64 = 0.5;
 
-/// The report of a trace for a reader.
-pub fn explain(report: &Report) -> String {
+/// The report of a trace for a reader. Of a long source only what is near an access is shown, unless it is to be `whole`.
+pub fn explain(report: &Report, whole: bool) -> String {
     let mut out = String::new();
     // Writing to a string does not fail.
-    let _ = summary(report, &mut out).and_then(|()| annotated(report, &mut out)).and_then(|()| found(report, &mut out));
+    let _ = summary(report, &mut out)
+        .and_then(|()| annotated(report, whole, &mut out))
+        .and_then(|()| found(report, &mut out));
     out
 }
 
@@ -36,15 +43,13 @@ fn summary(report: &Report, out: &mut String) -> Result {
         report.subgroup
     )?;
     match (report.scaled, report.traced, report.workgroups) {
-        (false, traced, _) => writeln!(out, "traced all {traced} workgroups")?,
-        (true, 1, all) => {
-            writeln!(
-                out,
-                "traced workgroup {:?} of {all}; totals are its own, or scaled to all",
-                report.traced_workgroups.first().unwrap_or(&[0; 3])
-            )?;
-        }
         (true, traced, all) => writeln!(out, "sampled {traced} of {all} workgroups; totals are scaled to all")?,
+        (false, 1, all) if all > 1 => {
+            let [x, y, z] = report.traced_workgroups.first().copied().unwrap_or_default();
+            writeln!(out, "traced workgroup {x},{y},{z} of {all}; totals are its own")?;
+        }
+        (false, 1, _) => writeln!(out, "traced the one workgroup")?,
+        (false, traced, _) => writeln!(out, "traced all {traced} workgroups")?,
     }
     for bound in &report.bindings {
         let (group, binding) = (bound.group, bound.binding);
@@ -78,18 +83,27 @@ fn summary(report: &Report, out: &mut String) -> Result {
     Ok(())
 }
 
-fn annotated(report: &Report, out: &mut String) -> Result {
+fn annotated(report: &Report, whole: bool, out: &mut String) -> Result {
     if report.lines.is_empty() {
         return Ok(());
     }
     let heading = format!("{:<9} {:>10} {:>9} {:>6} {:>14}", "access", "requests", "sectors", "useful", "conflicts");
     writeln!(out, "\n  {heading:<GUTTER$}|")?;
     let known = |number: u32| report.lines.iter().find(|line| line.line == number);
+    let whole = whole || report.source.lines().count() <= SHORT;
+    let near = |number: u32| report.lines.iter().any(|line| line.line.abs_diff(number) <= CONTEXT);
+    let mut left_out = false;
     for (number, text) in (1..).zip(report.source.lines()) {
-        let text = shown(text);
+        if !whole && !near(number) {
+            left_out = true;
+            continue;
+        }
+        if std::mem::take(&mut left_out) {
+            writeln!(out, "  {:<GUTTER$}|   ⋮", "")?;
+        }
         match known(number) {
-            Some(line) => annotate(out, line, number, &text)?,
-            None => writeln!(out, "  {:<GUTTER$}|{number:>4}  {text}", "")?,
+            Some(line) => annotate(out, line, number, &shown(text))?,
+            None => writeln!(out, "  {:<GUTTER$}|{number:>4}  {}", "", shown(text))?,
         }
     }
     if let Some(line) = known(0) {

@@ -9,7 +9,7 @@ use super::lines::Lines;
 use super::machine::Machine;
 use super::record::{Counts, Kind, Space};
 use super::run::Dispatch;
-use super::sample::{STRATA, Sample, stratum_of, stratum_size};
+use super::sample::{STRATA, Sample, Selection, stratum_of, stratum_size};
 use super::shader::Shader;
 
 /// The name of the format and its version.
@@ -180,6 +180,8 @@ impl Report {
         let total = |((space, kind), counts): (_, Counts)| Total { space, kind, figures: counts.into() };
         let line = |(line, accesses)| Line { line, text: lines.text(line).into(), accesses };
         let findings = Maker { machine, sample, lines: &lines };
+        let mut bindings = bound.to_vec();
+        bindings.sort_by_key(|bound| (bound.group, bound.binding));
         Report {
             schema: SCHEMA.into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -191,8 +193,8 @@ impl Report {
             workgroups: sample.total,
             traced: sample.workgroups.len(),
             traced_workgroups: sample.workgroups.iter().take(NAMED).copied().collect(),
-            scaled: sample.total > sample.workgroups.len() as u128,
-            bindings: bound.to_vec(),
+            scaled: !is_single(dispatch) && sample.total > sample.workgroups.len() as u128,
+            bindings,
             totals: totals.into_iter().map(total).collect(),
             lines: by_line.into_iter().map(line).collect(),
             findings: machine.findings.list.iter().map(|counted| findings.of(counted)).collect(),
@@ -202,13 +204,16 @@ impl Report {
     }
 }
 
+/// Whether one workgroup was asked for: what it says is said of it alone.
+fn is_single(dispatch: &Dispatch) -> bool {
+    matches!(dispatch.workgroups, Selection::One(_))
+}
+
 /// The counts of each site for the whole grid.
 fn scaled(dispatch: &Dispatch, sample: &Sample, machine: &Machine) -> Vec<Counts> {
     let mut sampled = [0; STRATA];
     sample.workgroups.iter().for_each(|at| sampled[stratum_of(dispatch.grid, *at)] += 1);
-    // What one workgroup alone says is said of it alone.
-    let single = matches!(dispatch.workgroups, super::sample::Selection::One(_));
-    let size = |stratum| match single {
+    let size = |stratum| match is_single(dispatch) {
         true => sampled[stratum],
         false => u64::try_from(stratum_size(dispatch.grid, stratum)).unwrap_or(u64::MAX),
     };

@@ -97,8 +97,7 @@ mod tests {
         let list = "1, -2, ".repeat(100_000);
         assert_eq!(check(&format!("const a = array({list}3);")), Ok(()));
         assert_eq!(check(&"a = b + c;\n".repeat(3_900)), Ok(()));
-        let refused =
-            |text: &str| matches!(check(text), Err(TraceError::TooLarge { needed: 4_001.., most: MOST, .. }));
+        let refused = |text: &str| matches!(check(text), Err(TraceError::TooLarge { needed: 4_001.., most: MOST, .. }));
         assert!(refused(&format!("a = {};", "1+".repeat(20_000))));
         assert!(refused(&format!("a = {};", "f(1, 2)+".repeat(20_000))));
         assert!(refused(&format!("a = b{};", "[0]".repeat(20_000))));
