@@ -6,15 +6,15 @@ use super::escape;
 use crate::trace::{Figures, Line, Report, Space};
 
 /// The width of what stands before a line of the source.
-const GUTTER: usize = 54;
+const GUTTER: usize = 67;
 
 /// Lines of a source that is shown whole.
 const SHORT: usize = 100;
 /// Lines before and after an access that are shown of a longer one.
 const CONTEXT: u32 = 3;
 
-/// Sectors that are no more than this part useful are marked, as are bank conflicts.
-const POOR: f64 = 0.5;
+/// So many times the sectors that would do are marked, as are bank conflicts.
+const POOR: u64 = 2;
 
 /// The report of a trace for a reader. Of a long source only what is near an access is shown, unless it is to be `whole`.
 pub fn explain(report: &Report, whole: bool) -> String {
@@ -87,7 +87,7 @@ fn annotated(report: &Report, whole: bool, out: &mut String) -> Result {
     if report.lines.is_empty() {
         return Ok(());
     }
-    let heading = format!("{:<9} {:>10} {:>9} {:>6} {:>14}", "access", "requests", "sectors", "useful", "conflicts");
+    let heading = format!("{:<22} {:>10} {:>7} {:>7} {:>16}", "access", "requests", "sectors", "useful", "conflicts");
     writeln!(out, "\n  {heading:<GUTTER$}|")?;
     let known = |number: u32| report.lines.iter().find(|line| line.line == number);
     let whole = whole || report.source.lines().count() <= SHORT;
@@ -134,8 +134,8 @@ fn annotate(out: &mut String, line: &Line, number: u32, text: &str) -> Result {
     for (index, access) in line.accesses.iter().enumerate() {
         let figures = &access.figures;
         let gutter = format!(
-            "{:<9} {:>10} {:>9} {:>6} {:>14}",
-            format!("{} {}", short(access.space), access.kind.name()),
+            "{:<22.22} {:>10} {:>7} {:>7} {:>16}",
+            format!("{} {} {}", short(access.space), access.kind.name(), access.variable),
             figures.counts.requests,
             per_request(figures),
             useful(figures),
@@ -151,7 +151,8 @@ fn annotate(out: &mut String, line: &Line, number: u32, text: &str) -> Result {
 }
 
 fn is_poor(figures: &Figures) -> bool {
-    figures.efficiency.is_some_and(|useful| useful <= POOR) || figures.counts.worst_degree > 1
+    let counts = &figures.counts;
+    (counts.sectors > 0 && counts.sectors / POOR >= counts.least_sectors) || counts.worst_degree > 1
 }
 
 fn short(space: Space) -> &'static str {

@@ -152,10 +152,9 @@ impl Machine<'_> {
         use BinaryOperator as Op;
         let kind = self.scalar_of(left, span)?;
         let (a, b) = (self.data(left)?, self.data(right)?);
-        if op == Op::Multiply {
-            if let Some(product) = self.matrix_product([left, right], kind, &a, &b) {
-                return Ok(product);
-            }
+        let product = if op == Op::Multiply { self.matrix_product([left, right], kind, &a, &b) } else { None };
+        if let Some(product) = product {
+            return Ok(product);
         }
         let lanes = self.lanes;
         let with = |function: fn(Scalar, u64, u64) -> u64| zip(lanes, &a, &b, |a, b| function(kind, a, b));

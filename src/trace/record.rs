@@ -84,6 +84,8 @@ pub struct Counts {
     pub useful_bytes: u64,
     /// Sectors of 32 bytes that requests touched, in storage.
     pub sectors: u64,
+    /// Sectors that would hold the useful bytes of each request.
+    pub least_sectors: u64,
     /// Lines of 128 bytes that requests touched, in storage.
     pub lines: u64,
     /// Passes over the banks of workgroup memory.
@@ -128,6 +130,7 @@ impl Counts {
             requested_bytes: self.requested_bytes.saturating_add(other.requested_bytes),
             useful_bytes: self.useful_bytes.saturating_add(other.useful_bytes),
             sectors: self.sectors.saturating_add(other.sectors),
+            least_sectors: self.least_sectors.saturating_add(other.least_sectors),
             lines: self.lines.saturating_add(other.lines),
             passes: self.passes.saturating_add(other.passes),
             least_passes: self.least_passes.saturating_add(other.least_passes),
@@ -147,6 +150,7 @@ impl Counts {
             requested_bytes: scale(self.requested_bytes),
             useful_bytes: scale(self.useful_bytes),
             sectors: scale(self.sectors),
+            least_sectors: scale(self.least_sectors),
             lines: scale(self.lines),
             passes: scale(self.passes),
             least_passes: scale(self.least_passes),
@@ -193,6 +197,7 @@ impl Log {
                 let touched = model::touched(addresses.iter().flatten().copied(), bytes);
                 counts.useful_bytes = touched.bytes;
                 counts.sectors = touched.sectors;
+                counts.least_sectors = touched.bytes.div_ceil(model::SECTOR_BYTES);
                 counts.lines = touched.lines;
             }
             Space::Workgroup => {

@@ -94,7 +94,8 @@ impl Shader {
 }
 
 fn read(path: &str, source: String, entry: Option<&str>, overrides: &[(String, f64)]) -> Result<Shader, TraceError> {
-    let invalid = |text: String| TraceError::Invalid(text.trim_end().to_owned());
+    // What prints an error says that it is one.
+    let invalid = |text: String| TraceError::Invalid(text.trim_end().trim_start_matches("error: ").to_owned());
     let module = naga::front::wgsl::parse_str(&directives::without_subgroups(&source))
         .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
