@@ -1,7 +1,7 @@
 //! Which workgroups of a grid are traced, and how many others each of them stands for.
 //!
-//! A grid falls into strata: the workgroups that are the last ones along the same axes, where a shader often has less to
-//! do, and those that are along none. Totals are scaled stratum by stratum.
+//! A grid falls into strata: along each axis, the first workgroups, the last, and those in between. At the edges a shader
+//! often has something else to do. Totals are scaled stratum by stratum.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub enum Selection {
 
 /// A grid of at most so many workgroups is small.
 const SMALL: u64 = 64;
-/// Workgroups of a larger one, if it has at most three strata.
+/// Workgroups of a larger one, if it has no more strata.
 const SAMPLED: u64 = 12;
 
 /// The workgroups of a run, in ascending order.
@@ -36,7 +36,17 @@ pub(super) struct Sample {
 }
 
 /// Strata of a grid of three axes.
-pub(super) const STRATA: usize = 8;
+pub(super) const STRATA: usize = 27;
+
+/// Where along an axis: in between or alone, first, or last.
+const IN_BETWEEN: usize = 0;
+const FIRST: usize = 1;
+const LAST: usize = 2;
+
+/// Where a stratum is along an axis.
+fn class(stratum: usize, axis: usize) -> usize {
+    stratum / 3usize.pow(axis as u32) % 3
+}
 
 impl Sample {
     pub fn new(grid: [u32; 3], selection: Selection, most: u64) -> Result<Sample, TraceError> {
@@ -78,10 +88,10 @@ fn sampled(grid: [u32; 3], total: u128, count: u64) -> Vec<[u32; 3]> {
     };
     let mut numbers = BTreeSet::from([0, total - 1]);
     for stratum in 0..STRATA {
-        // The last one, and in the middle, along the other axes.
-        let middle = [0, 1, 2].map(|axis| match stratum >> axis & 1 {
-            1 => grid[axis] - 1,
-            _ => grid[axis].saturating_sub(1) / 2,
+        let middle = [0, 1, 2].map(|axis| match class(stratum, axis) {
+            FIRST => 0,
+            LAST => grid[axis].saturating_sub(1),
+            _ => grid[axis] / 2,
         });
         if stratum_of(grid, middle) == stratum {
             numbers.insert(number(middle));
@@ -97,18 +107,24 @@ fn sampled(grid: [u32; 3], total: u128, count: u64) -> Vec<[u32; 3]> {
     chosen(grid, numbers)
 }
 
-/// The stratum of a workgroup: a bit for each axis of several along which it is the last.
+/// The stratum of a workgroup.
 pub(super) fn stratum_of(grid: [u32; 3], workgroup: [u32; 3]) -> usize {
-    (0..3).filter(|&axis| grid[axis] > 1 && workgroup[axis] + 1 == grid[axis]).map(|axis| 1 << axis).sum()
+    let class = |axis: usize| match (grid[axis], workgroup[axis]) {
+        (0 | 1, _) => IN_BETWEEN,
+        (_, 0) => FIRST,
+        (count, at) if at + 1 == count => LAST,
+        _ => IN_BETWEEN,
+    };
+    (0..3).map(|axis| class(axis) * 3usize.pow(axis as u32)).sum()
 }
 
 /// How many workgroups a stratum has.
 pub(super) fn stratum_size(grid: [u32; 3], stratum: usize) -> u128 {
-    let along = |axis: usize| match (grid[axis], stratum >> axis & 1) {
-        (0 | 1, 1) => 0,
-        (_, 1) => 1,
-        (count @ (0 | 1), _) => u128::from(count),
-        (count, _) => u128::from(count) - 1,
+    let along = |axis: usize| match (grid[axis], class(stratum, axis)) {
+        (count @ (0 | 1), IN_BETWEEN) => u128::from(count),
+        (0 | 1, _) => 0,
+        (count, IN_BETWEEN) => u128::from(count) - 2,
+        _ => 1,
     };
     (0..3).map(along).product()
 }
@@ -119,7 +135,7 @@ mod tests {
 
     #[test]
     fn strata_have_all_workgroups() {
-        for grid in [[1, 1, 1], [5, 1, 1], [5, 4, 1], [5, 4, 3], [u32::MAX; 3]] {
+        for grid in [[0, 3, 1], [1, 1, 1], [2, 2, 1], [5, 1, 1], [5, 4, 1], [5, 4, 3], [u32::MAX; 3]] {
             let total: u128 = (0..STRATA).map(|stratum| stratum_size(grid, stratum)).sum();
             assert_eq!(total, grid.iter().map(|&count| u128::from(count)).product::<u128>(), "{grid:?}");
         }
@@ -133,7 +149,7 @@ mod tests {
         assert_eq!((sample.workgroups.len(), sample.total), (12, 16384));
         assert_eq!((sample.workgroups[0], sample.workgroups[11]), ([0; 3], [16383, 0, 0]));
         let huge = of([u32::MAX; 3], Selection::Auto);
-        assert!(huge.workgroups.len() >= 9 && huge.workgroups.len() <= 12);
+        assert_eq!(huge.workgroups.len(), STRATA);
         let strata: BTreeSet<_> = huge.workgroups.iter().map(|at| stratum_of([u32::MAX; 3], *at)).collect();
         assert_eq!(strata.len(), STRATA);
         assert_eq!(of([100, 1, 1], Selection::Count(200)).workgroups.len(), 100);
