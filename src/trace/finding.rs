@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::error::Location;
 use super::findings::{Counted, Found};
-use super::lines::Lines;
 use super::machine::Machine;
 use super::record::{Kind, Site, Space};
 use super::sample::Sample;
@@ -107,14 +106,13 @@ pub enum Finding {
 pub(super) struct Maker<'a> {
     pub machine: &'a Machine<'a>,
     pub sample: &'a Sample,
-    pub lines: &'a Lines<'a>,
 }
 
 impl Maker<'_> {
     fn party(&self, site: usize, workgroup: usize, lane: Option<usize>) -> Party {
         let Site { span, kind, .. } = self.machine.log.sites[site];
         Party {
-            location: self.lines.of(span),
+            location: self.machine.lines.of(span),
             kind,
             workgroup: self.sample.workgroups[workgroup],
             invocation: lane.map(|lane| self.machine.local_id(lane)),
@@ -146,7 +144,7 @@ impl Maker<'_> {
             Found::Outside { variable, place, what, lane, outside } => Finding::OutOfBounds {
                 variable,
                 access: what.into(),
-                location: self.lines.of(place),
+                location: self.machine.lines.of(place),
                 workgroup,
                 invocation: self.machine.local_id(lane),
                 index: outside.index,
@@ -154,14 +152,14 @@ impl Maker<'_> {
                 count,
             },
             Found::Barrier { place, missing, lanes } => Finding::DivergentBarrier {
-                location: self.lines.of(place),
+                location: self.machine.lines.of(place),
                 workgroup,
                 reached: lanes,
                 missing: self.machine.local_id(missing),
                 count,
             },
             Found::NotUniform { place, lane } => Finding::NotUniform {
-                location: self.lines.of(place),
+                location: self.machine.lines.of(place),
                 workgroup,
                 invocation: self.machine.local_id(lane),
                 count,

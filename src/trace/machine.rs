@@ -7,6 +7,7 @@ use super::error::{Location, TraceError};
 use super::findings::{Findings, Found, place};
 use super::lanes::{Lanes, Mask, Value};
 use super::layout::Layouts;
+use super::lines::Lines;
 use super::memory::{Budget, Memory};
 use super::race::{Clock, Owners, Shadow};
 use super::record::{Log, Space};
@@ -80,7 +81,7 @@ pub(super) struct Machine<'a> {
     pub module: &'a Module,
     pub info: &'a ModuleInfo,
     pub layouts: &'a Layouts<'a>,
-    pub source: &'a str,
+    pub lines: Lines<'a>,
     pub entry: &'a EntryPoint,
     pub entry_info: &'a FunctionInfo,
     /// Invocations of a workgroup.
@@ -247,7 +248,7 @@ impl<'a> Machine<'a> {
     }
 
     fn locate(&self, span: Span) -> Option<Location> {
-        locate(span, self.source)
+        self.lines.of(place(span))
     }
 
     pub fn found(&mut self, found: Found) {
@@ -263,13 +264,4 @@ impl<'a> Machine<'a> {
         self.storage_clock.barrier(storage);
         self.workgroup_clock.barrier(workgroup);
     }
-}
-
-/// Where a span begins.
-pub(super) fn locate(span: Span, source: &str) -> Option<Location> {
-    let range = span.to_range()?;
-    let before = source.get(..range.start)?;
-    let line = before.matches('\n').count() as u32 + 1;
-    let column = (before.len() - before.rfind('\n').map_or(0, |newline| newline + 1)) as u32 + 1;
-    Some(Location { line, column })
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::finding::{Finding, Maker};
-use super::lines::Lines;
 use super::machine::Machine;
 use super::record::{Counts, Kind, Space};
 use super::run::Dispatch;
@@ -160,7 +159,7 @@ impl Report {
         machine: &Machine,
         bound: &[Bound],
     ) -> Report {
-        let lines = Lines::new(shader.source());
+        let lines = &machine.lines;
         let counts = scaled(dispatch, sample, machine);
         let sites = || machine.log.sites.iter().zip(&counts);
         let mut totals = BTreeMap::<_, Counts>::new();
@@ -179,7 +178,7 @@ impl Report {
         }
         let total = |((space, kind), counts): (_, Counts)| Total { space, kind, figures: counts.into() };
         let line = |(line, accesses)| Line { line, text: lines.text(line).into(), accesses };
-        let findings = Maker { machine, sample, lines: &lines };
+        let findings = Maker { machine, sample };
         let mut bindings = bound.to_vec();
         bindings.sort_by_key(|bound| (bound.group, bound.binding));
         Report {

@@ -8,6 +8,7 @@ use super::binding::Binding;
 use super::error::TraceError;
 use super::findings::Findings;
 use super::layout::Layouts;
+use super::lines::Lines;
 use super::machine::{Home, Limits, Machine, Region};
 use super::memory::{Budget, Memory};
 use super::race::{Clock, Owners, Shadow};
@@ -80,7 +81,7 @@ fn run(shader: &Shader, dispatch: &Dispatch) -> Result<Traced, TraceError> {
         module: &shader.module,
         info: &shader.info,
         layouts: &layouts,
-        source: &shader.source,
+        lines: Lines::new(&shader.source),
         entry: shader.entry(),
         entry_info: shader.entry_info(),
         lanes,

@@ -206,10 +206,8 @@ impl<'a> Machine<'a> {
             self.block(&case.body, &mut here)?;
             if case.fall_through { falling = here } else { done.add(&here) }
         }
-        let (broken, _) = {
-            // A `continue` within a switch was noted with the loop around it.
-            self.close()
-        };
+        // A `continue` within a switch was noted with the loop around it.
+        let (broken, _) = self.close();
         done.add(&falling);
         done.add(&broken);
         *active = done;
