@@ -28,15 +28,15 @@ const MOST_SOURCE: u64 = 16 << 20;
 
 It runs the shader on the CPU, all invocations of a workgroup together, and counts for each line what its accesses to \
 storage buffers and workgroup memory cost on a GPU that makes one request for each subgroup: 32-byte sectors, and \
-passes over 32 banks of 4 bytes. ! marks lines of whose sectors no more than half is useful, and those with bank \
-conflicts. Below are data races, conflicts between workgroups, accesses out of bounds, and barriers in control flow \
+passes over 32 banks of 4 bytes. ! marks accesses that take at least twice the sectors that they need, and those with \
+bank conflicts. Below are data races, conflicts between workgroups, accesses out of bounds, and barriers in control flow \
 that is not uniform.
 
 Buffers, --bind [GROUP.]BINDING=…, the group 0 where none is given:
   COUNTxTYPE[:FILL]   such as 16777216xf32; filled with zeros, or as FILL says: zero, random (floats from 0 to 1, \
 integers of all values), index (0, 1, 2, …), or a value for all
   SIZE[:random]       bytes, such as 4096, 64KiB, 1GiB
-  TYPE:VALUE,…        values, such as u32:4096,4096
+  TYPE:VALUE,…        values, such as u32:4096,4096; of several types, as in u32:4096,4096;f32:0.5
   @FILE               what is in a file
 TYPE is u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64. Only what is touched takes memory.
 

@@ -45,7 +45,8 @@ impl Binding {
         Binding { bytes: bytes.len() as u64, contents: Contents::Bytes(bytes) }
     }
 
-    /// Reads `COUNTxTYPE[:FILL]`, `SIZE[:zero]` or `TYPE:VALUE,…`, where FILL is `zero`, `random`, `index` or a value.
+    /// Reads `COUNTxTYPE[:FILL]`, `SIZE[:zero|random]` or `TYPE:VALUE,…`, where FILL is `zero`, `random`, `index` or a
+    /// value. Values of several types follow one another as `TYPE:VALUE,…;TYPE:VALUE,…`.
     ///
     /// # Errors
     /// A sentence that says what to write instead.
@@ -54,9 +55,8 @@ impl Binding {
             Some((head, tail)) => (head, Some(tail)),
             None => (text, None),
         };
-        if let Ok(element) = head.parse::<Element>() {
-            let list = tail.ok_or_else(|| format!("`{text}` has no values; write {head}:VALUE,VALUE,…"))?;
-            let bytes: Result<Vec<_>, _> = list.split(',').map(|value| encode(value.trim(), element)).collect();
+        if head.parse::<Element>().is_ok() {
+            let bytes: Result<Vec<_>, _> = text.split(';').map(values).collect();
             return Ok(Binding::of_bytes(bytes?.concat()));
         }
         if let Some((count, name)) = head.split_once(['x', 'X', '×']) {
@@ -76,6 +76,15 @@ impl Binding {
             Some(_) => Err(wrong(text)),
         }
     }
+}
+
+/// The bytes of `TYPE:VALUE,…`.
+fn values(text: &str) -> Result<Vec<u8>, String> {
+    let no_values = || format!("`{text}` has no values; write TYPE:VALUE,VALUE,… such as u32:4096,1");
+    let (name, list) = text.split_once(':').ok_or_else(no_values)?;
+    let element: Element = name.trim().parse().map_err(|error| format!("`{text}`: {error}"))?;
+    let bytes: Result<Vec<_>, _> = list.split(',').map(|value| encode(value.trim(), element)).collect();
+    Ok(bytes?.concat())
 }
 
 fn wrong(text: &str) -> String {
@@ -216,10 +225,26 @@ mod tests {
         assert_eq!(Binding::parse("64"), Ok(Binding::zeros(64)));
         assert_eq!(Binding::parse("2xu8:7").unwrap().contents, Contents::Same(vec![7]));
         assert_eq!(Binding::parse("u32:1,2"), Ok(Binding::of_bytes(vec![1, 0, 0, 0, 2, 0, 0, 0])));
+        assert_eq!(Binding::parse("u8:1;f32:1"), Ok(Binding::of_bytes(vec![1, 0, 0, 0x80, 0x3f])));
         assert_eq!(Binding::parse("f16:1"), Ok(Binding::of_bytes(vec![0, 0x3c])));
-        for text in
-            ["", "x", "4x", "xf32", "4xf31", "4xf32:", "4xf32:q", "u32", "u32:", "u32:-1", "-4", "4 4", "1EiB", "3:7"]
-        {
+        for text in [
+            "",
+            "x",
+            "4x",
+            "xf32",
+            "4xf31",
+            "4xf32:",
+            "4xf32:q",
+            "u32",
+            "u32:",
+            "u32:-1",
+            "u32:1;",
+            "u32:1;4xf32",
+            "-4",
+            "4 4",
+            "1EiB",
+            "3:7",
+        ] {
             assert!(Binding::parse(text).is_err(), "{text}");
         }
         assert!(Binding::parse("4611686018427387904xf64").unwrap_err().contains("2^63"));
