@@ -132,38 +132,6 @@ impl Grid {
     }
 }
 
-/// How the lanes of a warp walk through a matrix in one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Walk {
-    /// Neighbouring lanes touch neighbouring accesses of so many bytes.
-    Along {
-        /// Bytes of one lane's access.
-        bytes: u32,
-    },
-    /// Neighbouring lanes touch the same column of neighbouring rows, one element each.
-    Down,
-}
-
-/// The addresses a kernel touches, as the access model sees them.
-#[derive(Clone, Copy, Debug)]
-pub struct Access {
-    /// Loads from the source.
-    pub load: Walk,
-    /// Stores to the destination.
-    pub store: Walk,
-    /// The tile in shared memory, where the kernel has one.
-    pub tile: Option<TileAccess>,
-}
-
-/// Which elements of the tile the lanes of a warp touch in one request.
-#[derive(Clone, Copy, Debug)]
-pub struct TileAccess {
-    /// The element that a lane stores to.
-    pub store: fn(lane: u64) -> u64,
-    /// The element that a lane loads from.
-    pub load: fn(lane: u64) -> u64,
-}
-
 /// WGSL that some kernels share. Each is `shaders/lib/NAME.wgsl`, where elements of all widths have something in
 /// common, and `NAME_packed.wgsl` and `NAME_whole.wgsl`, where those of which a word holds several differ from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,8 +165,6 @@ pub struct Kernel {
     pub grid: fn(&Problem, &Geometry, Language) -> Grid,
     /// What of a problem the kernel cannot do, if anything, with the numbers.
     pub obstacle: fn(&Problem, Language) -> Option<String>,
-    /// The addresses it touches.
-    pub access: fn(Width) -> Access,
     /// Whether it transposes what the destination has, in place, and reads no source.
     pub in_place: bool,
     /// What its WGSL shares with other kernels, beyond what all share.

@@ -1,10 +1,9 @@
-//! The kernels of the [variant table](crate::variant): for each its geometry, its grid, what it cannot do, and the
-//! addresses it touches. The sources are in `shaders/` and `cuda/`.
+//! The kernels of the [variant table](crate::variant): for each its geometry, its grid and what it cannot do. The sources are in `shaders/` and `cuda/`.
 
 pub(crate) mod skinny;
 
 use crate::element::Width;
-use crate::kernel::{Access, Geometry, Grid, Kernel, Language, Library, Order, TileAccess, Walk};
+use crate::kernel::{Geometry, Grid, Kernel, Language, Library, Order};
 use crate::problem::Problem;
 
 /// What most kernels have in common.
@@ -12,22 +11,18 @@ const PLAIN: Kernel = Kernel {
     geometry: tiled_geometry,
     grid: along_rows,
     obstacle: anything,
-    access: tiled_access,
     in_place: false,
     libraries: &[Library::Word, Library::Tile],
 };
 
-pub(crate) const COPY: Kernel =
-    Kernel { geometry: copy_geometry, grid: as_one_row, access: vector_access, libraries: &[], ..PLAIN };
-pub(crate) const NAIVE: Kernel =
-    Kernel { geometry: naive_geometry, access: naive_access, libraries: &[Library::Word], ..PLAIN };
+pub(crate) const COPY: Kernel = Kernel { geometry: copy_geometry, grid: as_one_row, libraries: &[], ..PLAIN };
+pub(crate) const NAIVE: Kernel = Kernel { geometry: naive_geometry, libraries: &[Library::Word], ..PLAIN };
 pub(crate) const TILED: Kernel = PLAIN;
-pub(crate) const PADDED: Kernel = Kernel { geometry: padded_geometry, access: padded_access, ..PLAIN };
-pub(crate) const SWIZZLED: Kernel = Kernel { access: swizzled_access, ..PLAIN };
+pub(crate) const PADDED: Kernel = Kernel { geometry: padded_geometry, ..PLAIN };
+pub(crate) const SWIZZLED: Kernel = PLAIN;
 pub(crate) const VECTORIZED: Kernel = Kernel {
     geometry: vectorized_geometry,
     grid: by_shape,
-    access: vector_access,
     libraries: &[Library::Vector, Library::Vectorized],
     ..PLAIN
 };
@@ -39,7 +34,6 @@ pub(crate) const INPLACE: Kernel = Kernel {
     geometry: inplace_geometry,
     grid: pairs,
     obstacle: no_vectors,
-    access: vector_access,
     in_place: true,
     libraries: &[Library::Vector, Library::Vectorized, Library::Pairs],
 };
@@ -47,7 +41,6 @@ pub(crate) const SWAP: Kernel = Kernel {
     geometry: swap_geometry,
     grid: pairs,
     obstacle: not_square,
-    access: word_access,
     in_place: true,
     libraries: &[Library::Pairs, Library::Bits],
 };
@@ -119,19 +112,9 @@ fn copy_geometry(width: Width, _: Language) -> Geometry {
     direct(256, 1, 1, 256 * vector(width))
 }
 
-/// 16 bytes on both sides. Where there is a tile it is free of conflicts by its swizzle, which has more to it than a
-/// function of the lane.
-fn vector_access(_: Width) -> Access {
-    Access { load: Walk::Along { bytes: 16 }, store: Walk::Along { bytes: 16 }, tile: None }
-}
-
 fn naive_geometry(width: Width, language: Language) -> Geometry {
     // Where elements are packed, a thread writes a whole word of the destination and so takes as many source rows.
     direct(32, 8, 8 * language.per_word(width), 32)
-}
-
-fn naive_access(width: Width) -> Access {
-    Access { load: Walk::Along { bytes: width.bytes() as u32 }, store: Walk::Down, tile: None }
 }
 
 fn tiled_geometry(width: Width, language: Language) -> Geometry {
@@ -164,24 +147,6 @@ fn vectorized_geometry(width: Width, language: Language) -> Geometry {
 fn transposed_tile(width: Width, threads: u32, tile_rows: u32, tile_cols: u32) -> Geometry {
     let tile_element_bytes = width.bytes() as u32;
     Geometry { pitch: tile_cols, tile_element_bytes, ..direct(threads, 1, tile_rows, tile_cols) }
-}
-
-fn tiled_access(width: Width) -> Access {
-    tile_access(width, |lane| 32 * lane)
-}
-
-fn padded_access(width: Width) -> Access {
-    tile_access(width, |lane| 33 * lane)
-}
-
-fn swizzled_access(width: Width) -> Access {
-    tile_access(width, |lane| 32 * lane + lane)
-}
-
-/// Rows of the tile are written along; columns are read as `load` says, for the first column.
-fn tile_access(width: Width, load: fn(u64) -> u64) -> Access {
-    let along = Walk::Along { bytes: width.bytes() as u32 };
-    Access { load: along, store: along, tile: Some(TileAccess { store: |lane| lane, load }) }
 }
 
 fn inplace_geometry(width: Width, language: Language) -> Geometry {
@@ -225,12 +190,6 @@ fn swap_geometry(width: Width, language: Language) -> Geometry {
     // Whole units again, as if there were `side` rows.
     let pitch = (elements.div_ceil(side)..).find(|pitch| side * pitch % unit == 0).unwrap_or(pitch);
     Geometry { pitch, tile_element_bytes: width.bytes() as u32, ..direct(words, windows, side, side) }
-}
-
-/// Words on both sides; the tile is free of conflicts, or nearly so, by a pitch that is no constant.
-fn word_access(width: Width) -> Access {
-    let words = Walk::Along { bytes: Language::Wgsl.word_bytes(width) };
-    Access { load: words, store: words, tile: None }
 }
 
 fn compact_geometry(width: Width, language: Language) -> Geometry {

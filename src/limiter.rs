@@ -1,7 +1,5 @@
 //! What holds a measurement back, derived from the [access model](crate::model) and the measured ratios.
 
-use crate::kernel::{Kernel, Language, Walk};
-use crate::model::{self, Sectors};
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -12,8 +10,6 @@ pub struct Evidence<'a> {
     pub variant: Variant,
     /// The problem.
     pub problem: &'a Problem,
-    /// The language its kernel is written in there.
-    pub language: Language,
     /// Percent of the copy ceiling that it reached.
     pub percent_of_copy: f64,
     /// Percent of the theoretical peak that the copy ceiling itself reached, where the peak is known.
@@ -27,65 +23,72 @@ const TOO_SMALL: f64 = 50.0;
 /// Bytes that are enough to do for any GPU: those of some 50 µs at 5 TB/s.
 const MUCH_BYTES: u64 = 256 << 20;
 
-/// The limiter in a few words.
-pub fn limiter(evidence: &Evidence) -> String {
+/// A kernel that uses less than this part of the bytes that it moves is uncoalesced.
+#[cfg(feature = "explain")]
+const UNCOALESCED: f64 = 0.5;
+/// Conflicts that take fewer passes a request than this, in the mean, are not what holds a kernel back.
+#[cfg(feature = "explain")]
+const CONFLICTS: f64 = 1.5;
+
+/// The limiter in a few words; `None` where it would take the tracer to tell, and this build leaves out the feature
+/// `explain`.
+pub fn limiter(evidence: &Evidence) -> Option<String> {
     if let Some(percent) = evidence.ceiling_percent_of_peak.filter(|percent| *percent < TOO_SMALL) {
         let why = if evidence.problem.bytes_moved() < MUCH_BYTES {
             "too little work"
         } else {
             "no fast copy to compare with"
         };
-        return format!("{why}: the copy ceiling itself is at {percent:.0} % of peak");
+        return Some(format!("{why}: the copy ceiling itself is at {percent:.0} % of peak"));
     }
     if evidence.percent_of_copy >= AT_CEILING {
-        return "memory bandwidth".into();
+        return Some("memory bandwidth".into());
     }
     match evidence.variant.spec().kernel {
-        Some(kernel) => predicted(evidence, kernel)
-            .unwrap_or_else(|| "latency or block order: no excess in the access model".into()),
-        None => "not a kernel of ours: no model of its accesses".into(),
+        Some(_) => traced(evidence),
+        None => Some("not a kernel of ours: no model of its accesses".into()),
     }
 }
 
-/// The worst excess that the model predicts for the variant's accesses, if there is one.
-fn predicted(evidence: &Evidence, kernel: Kernel) -> Option<String> {
-    let (width, problem) = (evidence.problem.width(), evidence.problem);
-    let geometry = (kernel.geometry)(width, evidence.language);
-    let access = (kernel.access)(width);
-    let word = u64::from(evidence.language.word_bytes(width));
-    let bytes = width.bytes() as u64;
-    let side = |walk: Walk, ld: u64| model::sectors(walk, ld * bytes, word);
-    let uncoalesced = |what: &str, sectors: Sectors| {
-        (sectors.efficiency() <= 0.5).then(|| {
-            let Sectors { touched, ideal } = sectors;
-            format!("uncoalesced {what}: {touched} sectors a request where {ideal} hold the data")
-        })
-    };
-    uncoalesced("stores", side(access.store, problem.destination().ld))
-        .or_else(|| uncoalesced("loads", side(access.load, problem.source().ld)))
-        .or_else(|| {
-            let tile = access.tile?;
-            let bytes = u64::from(geometry.tile_element_bytes);
-            let degree = |element: fn(u64) -> u64| model::bank_conflict_degree(|lane| element(lane) * bytes, bytes);
-            let worst = degree(tile.store).max(degree(tile.load));
-            (worst > 1).then(|| format!("{worst}-way shared-memory bank conflicts"))
-        })
+#[cfg(not(feature = "explain"))]
+fn traced(_: &Evidence) -> Option<String> {
+    None
 }
 
-#[cfg(test)]
+/// The worst excess in the accesses of the kernel's WGSL, run on the problem by the [tracer](crate::trace), whose twins in
+/// other languages access memory alike.
+#[cfg(feature = "explain")]
+fn traced(evidence: &Evidence) -> Option<String> {
+    use crate::trace::{self, Kind, Space};
+
+    // What has no WGSL for the problem, such as one beyond its 32-bit indices, has no trace.
+    let (shader, dispatch) = trace::kernel(evidence.variant, evidence.problem).ok()?;
+    let report = trace::trace(&shader, &dispatch).ok()?.report;
+    let uncoalesced = |what: &str, kind| {
+        let counts = report.total(Space::Storage, kind);
+        let efficiency = counts.efficiency().filter(|efficiency| *efficiency <= UNCOALESCED)?;
+        let touched = counts.sectors_per_request()?;
+        let ideal = (touched * efficiency).ceil();
+        Some(format!("uncoalesced {what}: {touched:.0} sectors a request where {ideal:.0} hold the data"))
+    };
+    let degree = |kind| report.total(Space::Workgroup, kind).mean_degree().unwrap_or(1.0);
+    let conflicts = || {
+        let worst = degree(Kind::Store).max(degree(Kind::Load));
+        (worst >= CONFLICTS).then(|| format!("{worst:.0}-way shared-memory bank conflicts"))
+    };
+    let excess = uncoalesced("stores", Kind::Store).or_else(|| uncoalesced("loads", Kind::Load)).or_else(conflicts);
+    Some(excess.unwrap_or_else(|| "latency or block order: no excess in the access model".into()))
+}
+
+#[cfg(all(test, feature = "explain"))]
 mod tests {
     use super::*;
     use crate::element::Element;
 
     fn of(variant: Variant, element: Element, percent_of_copy: f64, ceiling: Option<f64>) -> String {
         let problem = Problem::new(4096, 4096, 1, element).unwrap();
-        limiter(&Evidence {
-            variant,
-            problem: &problem,
-            language: Language::Cuda,
-            percent_of_copy,
-            ceiling_percent_of_peak: ceiling,
-        })
+        let evidence = Evidence { variant, problem: &problem, percent_of_copy, ceiling_percent_of_peak: ceiling };
+        limiter(&evidence).unwrap()
     }
 
     #[test]
@@ -93,7 +96,7 @@ mod tests {
         let naive = of(Variant::Naive, Element::F32, 13.0, Some(84.0));
         assert_eq!(naive, "uncoalesced stores: 32 sectors a request where 4 hold the data");
         assert_eq!(of(Variant::Tiled, Element::F32, 42.0, None), "32-way shared-memory bank conflicts");
-        assert_eq!(of(Variant::Tiled, Element::U8, 42.0, None), "8-way shared-memory bank conflicts");
+        assert_eq!(of(Variant::Tiled, Element::F64, 42.0, None), "16-way shared-memory bank conflicts");
         assert!(of(Variant::Padded, Element::F32, 88.0, None).starts_with("latency"));
         assert_eq!(of(Variant::Copy, Element::F32, 100.0, Some(84.0)), "memory bandwidth");
         assert!(of(Variant::Memcpy, Element::F32, 21.0, Some(84.0)).starts_with("not a kernel of ours"));
@@ -111,10 +114,9 @@ mod tests {
         let evidence = Evidence {
             variant: Variant::Naive,
             problem: &problem,
-            language: Language::Wgsl,
             percent_of_copy: 80.0,
             ceiling_percent_of_peak: None,
         };
-        assert!(limiter(&evidence).starts_with("latency"));
+        assert!(limiter(&evidence).unwrap().starts_with("latency"));
     }
 }

@@ -3,8 +3,6 @@
 //! Constants are those of NVIDIA GPUs since Maxwell (CUDA C++ Best Practices Guide, "Coalesced Access to Global
 //! Memory" and "Shared Memory"); other vendors' differ in size, not in kind.
 
-use crate::kernel::Walk;
-
 /// Lanes that make one request together.
 pub const WARP: u64 = 32;
 /// Bytes of one sector, the smallest piece that moves between L2 and DRAM.
@@ -48,35 +46,6 @@ pub fn touched(addresses: impl IntoIterator<Item = u64>, access_bytes: u64) -> T
         touched.lines += pieces(LINE_BYTES, &mut line);
     }
     touched
-}
-
-/// Sectors that one request of a warp touches, and the fewest that could hold the bytes it asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sectors {
-    /// Sectors touched.
-    pub touched: u64,
-    /// Sectors that the useful bytes would fill.
-    pub ideal: u64,
-}
-
-impl Sectors {
-    /// Useful bytes over moved bytes, between 0 and 1.
-    pub fn efficiency(self) -> f64 {
-        self.ideal as f64 / self.touched as f64
-    }
-}
-
-/// Sectors of one request over a matrix whose rows are `row_bytes` apart, starting at a row's begin; `element_bytes`
-/// is what one lane touches when walking down.
-pub fn sectors(walk: Walk, row_bytes: u64, element_bytes: u64) -> Sectors {
-    let (stride, access) = match walk {
-        Walk::Along { bytes } => (u64::from(bytes), u64::from(bytes)),
-        Walk::Down => (row_bytes, element_bytes),
-    };
-    // A stride may be a whole matrix; beyond a terabyte its size cannot matter and its products would overflow.
-    let stride = stride.min(1 << 40);
-    let touched = touched((0..WARP).map(|lane| lane * stride), access).sectors;
-    Sectors { touched, ideal: (WARP * access).div_ceil(SECTOR_BYTES) }
 }
 
 /// The passes over the banks that one request to shared memory takes.
@@ -140,20 +109,13 @@ mod tests {
 
     #[test]
     fn consecutive_words_take_one_line_and_scattered_ones_a_sector_each() {
-        assert_eq!(sectors(Walk::Along { bytes: 4 }, 0, 0), Sectors { touched: 4, ideal: 4 });
-        assert_eq!(sectors(Walk::Along { bytes: 16 }, 0, 0), Sectors { touched: 16, ideal: 16 });
+        let strided = |stride: u64, bytes: u64| touched((0..WARP).map(|lane| lane * stride), bytes);
+        assert_eq!(strided(4, 4), Touched { sectors: 4, lines: 1, bytes: 128 });
+        assert_eq!(strided(16, 16), Touched { sectors: 16, lines: 4, bytes: 512 });
         // The textbook case: 32 sectors for 128 useful bytes, 12.5 %.
-        let down = sectors(Walk::Down, 4096 * 4, 4);
-        assert_eq!(down, Sectors { touched: 32, ideal: 4 });
-        assert_eq!(down.efficiency(), 0.125);
-        assert_eq!(sectors(Walk::Down, 4096, 1).efficiency(), 1.0 / 32.0);
-        assert_eq!(sectors(Walk::Down, u64::MAX / 64, 16).touched, 32);
-    }
-
-    #[test]
-    fn narrow_matrices_are_coalesced_even_when_walked_down() {
-        assert_eq!(sectors(Walk::Down, 4, 4), Sectors { touched: 4, ideal: 4 });
-        assert_eq!(sectors(Walk::Down, 8, 4), Sectors { touched: 8, ideal: 4 });
+        assert_eq!(strided(4096 * 4, 4), Touched { sectors: 32, lines: 32, bytes: 128 });
+        // Down a narrow matrix.
+        assert_eq!(strided(8, 4), Touched { sectors: 8, lines: 2, bytes: 128 });
     }
 
     #[test]

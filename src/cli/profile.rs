@@ -83,7 +83,7 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let measured = count(args, &variants)?;
     let target = harness::targets([device], |_| None).remove(0);
     let row = |(variant, measured): (&Variant, profile::Launch)| {
-        Row::new(variant.name(), profile::predicted(&problem), measured.counts)
+        Row::new(variant.name(), profile::predicted(*variant, &problem), measured.counts)
     };
     let profile = Profile {
         schema: profile::SCHEMA,

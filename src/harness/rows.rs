@@ -3,8 +3,7 @@
 use super::cell::{Cell, Outcome};
 use super::group::Group;
 use super::stats;
-use crate::device::{Api, DeviceKind};
-use crate::kernel::Language;
+use crate::device::DeviceKind;
 use crate::limiter::{self, Evidence};
 use crate::record::{Row, Status};
 
@@ -103,13 +102,11 @@ impl Group<'_> {
             return None;
         }
         let ceiling_gbps = row.bytes as f64 / ceiling? / 1e9;
-        let language = if self.target.info().id.api == Api::Cuda { Language::Cuda } else { Language::Wgsl };
-        Some(limiter::limiter(&Evidence {
+        limiter::limiter(&Evidence {
             variant: cell.runs,
             problem: &self.problem,
-            language,
             percent_of_copy: row.percent_of_copy?,
             ceiling_percent_of_peak: self.target.peak.map(|peak| 100.0 * ceiling_gbps / peak.gbps),
-        }))
+        })
     }
 }

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 use crate::record::{Device, Environment};
+use crate::trace::{self, Kind, Space};
+use crate::variant::Variant;
 
 pub use ncu::{Launch, Ncu, ProfileError};
 
@@ -36,10 +38,25 @@ pub const COUNTERS: [Counter; 8] = [
 /// A value for each of [`COUNTERS`], in that order; `None` where there is none.
 pub type Counts = [Option<f64>; COUNTERS.len()];
 
-/// What the access model predicts for one launch of a variant: that it moves what the problem has, once.
-pub fn predicted(problem: &Problem) -> Counts {
-    let bytes = |bytes: u64| Some(bytes as f64);
-    [None, None, None, None, None, None, bytes(problem.source_bytes()), bytes(problem.destination_bytes())]
+/// What is predicted for one launch of a variant: for requests, sectors and conflicts what the [tracer](crate::trace) counts
+/// in its WGSL, from a sample of the workgroups; for DRAM that it moves what the problem has, once.
+pub fn predicted(variant: Variant, problem: &Problem) -> Counts {
+    let traced = trace::kernel(variant, problem).and_then(|(shader, dispatch)| trace::trace(&shader, &dispatch));
+    let report = traced.ok().map(|traced| traced.report);
+    let total = |space, kind| report.as_ref().map(|report| report.total(space, kind));
+    let [load, store] = [Kind::Load, Kind::Store].map(|kind| total(Space::Storage, kind));
+    let conflicts = |kind| total(Space::Workgroup, kind).map(|counts| counts.extra_passes());
+    [
+        load.map(|counts| counts.requests),
+        load.map(|counts| counts.sectors),
+        store.map(|counts| counts.requests),
+        store.map(|counts| counts.sectors),
+        conflicts(Kind::Load),
+        conflicts(Kind::Store),
+        Some(problem.source_bytes()),
+        Some(problem.destination_bytes()),
+    ]
+    .map(|count| count.map(|count| count as f64))
 }
 
 /// What the counters had for some variants, and what was predicted.
@@ -84,5 +101,23 @@ impl Row {
         let value =
             |(counter, (predicted, measured)): (&Counter, _)| Value { metric: counter.metric, predicted, measured };
         Row { variant: variant.into(), counters: COUNTERS.iter().zip(values).map(value).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Element;
+
+    #[test]
+    fn conflicts_and_sectors_are_predicted_exactly_where_workgroups_are_alike() {
+        let problem = Problem::new(4096, 4096, 1, Element::F32).unwrap();
+        let [requests, sectors] = [524_288.0, 2_097_152.0].map(Some);
+        let bytes = Some(67_108_864.0);
+        let tiled = [requests, sectors, requests, sectors, Some(16_252_928.0), Some(0.0), bytes, bytes];
+        assert_eq!(predicted(Variant::Tiled, &problem), tiled);
+        let padded = [requests, sectors, requests, sectors, Some(0.0), Some(0.0), bytes, bytes];
+        assert_eq!(predicted(Variant::Padded, &problem), padded);
+        assert_eq!(predicted(Variant::Memcpy, &problem)[..6], [None; 6]);
     }
 }

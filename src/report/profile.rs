@@ -6,7 +6,7 @@ use crate::profile::{COUNTERS, Profile, Row, Value};
 
 /// What the figures mean.
 const MEANING: [&str; 2] = [
-    "Predicted: by the access model, from the WGSL twin's own accesses; DRAM moves what the problem has, once.",
+    "Predicted: what the tracer counts in the WGSL twin, from a sample of its workgroups; DRAM moves what the problem has, once.",
     "Measured: by ncu, one launch, caches empty before it, clocks as they are. Conflicts include what arbitration adds.",
 ];
 
