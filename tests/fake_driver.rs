@@ -51,7 +51,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 11] = [
+    const SCENES: [(&str, Scene); 13] = [
         ("list", list),
         ("clocks", crate::clocks::clocks),
         ("transpose", transpose),
@@ -62,6 +62,8 @@ mod linux {
         ("geam", geam),
         ("enqueue", crate::enqueue::enqueue),
         ("host", crate::enqueue::host_fails),
+        ("host_order", crate::enqueue::host_order),
+        ("host_lost", crate::enqueue::host_lost),
         ("profile", profile),
     ];
 
@@ -182,8 +184,8 @@ mod linux {
         libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
     }
 
-    /// Cases of matrices of the host: what fails on the way.
-    fn host() -> [Trial; 4] {
+    /// Cases of matrices of the host: what is put on which stream, and what fails on the way.
+    fn host() -> [Trial; 9] {
         let fails = |name, fake, error: &str| case(name, Play { fake, ..Play::scene("host") }, error);
         [
             fails(
@@ -202,6 +204,35 @@ mod linux {
                 "cuMemcpyDtoHAsync failed: CUDA_ERROR_INVALID_VALUE\n",
             ),
             fails("host_memory_fails", &[("FAKE_FAIL", "cuMemHostAlloc:2")], "out of memory: 12288 B requested\n"),
+            fails(
+                "host_stream_fails",
+                &[("FAKE_FAIL", "cuStreamCreate:2")],
+                "cuStreamCreate failed: CUDA_ERROR_OUT_OF_MEMORY\n",
+            ),
+            fails(
+                "host_wait_fails",
+                &[("FAKE_FAIL", "cuStreamWaitEvent:1")],
+                "cuStreamWaitEvent failed: CUDA_ERROR_INVALID_VALUE\n",
+            ),
+            fails(
+                "host_kernel_faults",
+                &[("FAKE_FAIL", "cuEventSynchronize:700")],
+                "the device was lost: cuEventSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS\n",
+            ),
+            case("host_order", Play { fake: &[("FAKE_ORDER", "1")], ..Play::scene("host_order") }, {
+                let window = "on 1 upload\non 1 record\non 2 wait\non 2 kernel\non 2 record\non 3 wait\n\
+                              on 3 download\non 3 record\n";
+                let [wait, end] = ["synchronize", "end"].map(|what| format!("on 1 {what}\non 2 {what}\non 3 {what}\n"));
+                format!("{}{wait}{end}", window.repeat(4))
+            }),
+            case(
+                "host_lost",
+                Play {
+                    fake: &[("FAKE_ORDER", "1"), ("FAKE_FAIL", "cuStreamSynchronize:719")],
+                    ..Play::scene("host_lost")
+                },
+                "on 1 synchronize\non 2 synchronize\non 3 synchronize\n",
+            ),
         ]
     }
 

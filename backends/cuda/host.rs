@@ -1,12 +1,12 @@
 //! Matrices in host memory, of any size, in windows through a device.
 
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
-use cudarc::driver::result;
 use cudarc::driver::result::stream::StreamKind;
-use cudarc::driver::sys::{CUdeviceptr, CUstream};
+use cudarc::driver::result::{event, stream};
+use cudarc::driver::sys::{CUdeviceptr, CUevent, CUevent_flags, CUevent_wait_flags, CUstream};
+use cudarc::driver::{DriverError, result};
 
 use super::error::{failed, not_allocated};
 use super::plane::{Plane, is_page_locked};
@@ -16,20 +16,27 @@ use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, 
 use crate::problem::{Problem, Side};
 use crate::transpose::TransposeError;
 
-/// The memory of all slots: one piece on the device and one, page-locked, on the host, for making and freeing a piece takes a
-/// millisecond.
-struct Memory<'a> {
+/// What all slots share: streams and memory.
+///
+/// Each kind of work has one stream, in the order of windows. If each slot had one, the uploads of two would share the bus,
+/// both would come late, and nothing could be downloaded meanwhile.
+struct Shared<'a> {
+    /// Null where there is none, as the others.
+    uploads: CUstream,
+    kernels: CUstream,
+    downloads: CUstream,
+    /// One piece on the device and one, page-locked, on the host, for making and freeing a piece takes a millisecond.
     device: CUdeviceptr,
     /// Null where there is none.
     host: *mut u8,
-    /// Whether the device may still use it: then it is not freed.
-    lost: Cell<bool>,
     through: &'a CudaTranspose,
 }
 
-/// What one window at a time goes through, and the stream that it is on its way on.
+/// What one window at a time goes through.
 struct CudaSlot<'a> {
-    stream: CUstream,
+    /// The end of the window's latest step. A stream that was told to wait for it keeps to the step that it then was, so that
+    /// one event does for all steps.
+    step: CUevent,
     /// Memory of the host; none where the device reaches the caller's.
     upload: Option<NonNull<u8>>,
     download: Option<NonNull<u8>>,
@@ -37,7 +44,7 @@ struct CudaSlot<'a> {
     destination: CUdeviceptr,
     /// What is under way.
     window: Option<Problem>,
-    memory: &'a Memory<'a>,
+    shared: &'a Shared<'a>,
 }
 
 impl CudaTranspose {
@@ -73,8 +80,8 @@ impl CudaTranspose {
         let window = if direct.contains(&true) { long_window(problem) } else { WINDOW_BYTES };
         let bytes = room(BUFFERS - direct.iter().filter(|&&direct| direct).count() as u64, window)?;
         let staged = direct.iter().filter(|&&direct| !direct).count();
-        let memory = Memory::new(self, 2 * SLOTS * bytes as usize, staged * SLOTS * bytes as usize)?;
-        let slot = |index| CudaSlot::new(&memory, index, bytes as usize, direct);
+        let shared = Shared::new(self, 2 * SLOTS * bytes as usize, staged * SLOTS * bytes as usize)?;
+        let slot = |index| CudaSlot::new(&shared, index, bytes as usize, direct);
         let mut slots = (0..SLOTS).map(slot).collect::<Result<Vec<_>, _>>()?;
         host::through(&mut slots, problem, bytes, source, destination, progress)
     }
@@ -96,21 +103,37 @@ fn long_window(problem: &Problem) -> u64 {
     (problem.copied_bytes() / 64).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
 }
 
-impl<'a> Memory<'a> {
-    /// So many bytes on the device and on the host. The context must be current.
-    fn new(through: &'a CudaTranspose, device: usize, host: usize) -> Result<Memory<'a>, BackendError> {
-        let mut memory = Memory { device: 0, host: std::ptr::null_mut(), lost: Cell::new(false), through };
-        let refused = |call, bytes| not_allocated(call, bytes as u64, None);
+impl<'a> Shared<'a> {
+    /// Streams, and so many bytes on the device and on the host. The context must be current.
+    fn new(through: &'a CudaTranspose, device: usize, host: usize) -> Result<Shared<'a>, BackendError> {
+        let [uploads, kernels, downloads] = [null_mut(); 3];
         // What there is of it is freed with it.
+        let mut shared = Shared { uploads, kernels, downloads, device: 0, host: null_mut(), through };
+        for stream in [&mut shared.uploads, &mut shared.kernels, &mut shared.downloads] {
+            *stream = stream::create(StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
+        }
+        let refused = |call, bytes| not_allocated(call, bytes as u64, None);
         // SAFETY: memory is seen as bytes, and read only where it has been written before.
         unsafe {
-            memory.device = result::malloc_sync(device).map_err(refused("cuMemAlloc", device))?;
+            shared.device = result::malloc_sync(device).map_err(refused("cuMemAlloc", device))?;
             if host > 0 {
-                memory.host = result::malloc_host(host, 0).map_err(refused("cuMemHostAlloc", host))?.cast();
-                NonNull::new(memory.host).ok_or_else(no_way)?;
+                shared.host = result::malloc_host(host, 0).map_err(refused("cuMemHostAlloc", host))?.cast();
+                NonNull::new(shared.host).ok_or_else(no_way)?;
             }
         }
-        Ok(memory)
+        Ok(shared)
+    }
+
+    /// The streams that there are.
+    fn streams(&self) -> impl Iterator<Item = CUstream> {
+        [self.uploads, self.kernels, self.downloads].into_iter().filter(|stream| !stream.is_null())
+    }
+
+    /// Waits for all streams, for the others also if one cannot be waited for.
+    fn wait(&self) -> Result<(), DriverError> {
+        // SAFETY: the streams are there as long as this is.
+        let waits = self.streams().map(|stream| unsafe { stream::synchronize(stream) });
+        waits.fold(Ok(()), Result::and)
     }
 }
 
@@ -118,31 +141,41 @@ impl<'a> CudaSlot<'a> {
     /// The slot of this number, for windows of so many bytes, some of whose sides the device reaches directly. The context
     /// must be current.
     fn new(
-        memory: &'a Memory<'a>,
+        shared: &'a Shared<'a>,
         index: usize,
         bytes: usize,
         direct: [bool; 2],
     ) -> Result<CudaSlot<'a>, BackendError> {
-        let stream = result::stream::create(StreamKind::NonBlocking).map_err(failed("cuStreamCreate"))?;
+        // An event without a time costs the streams less.
+        let step = event::create(CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(failed("cuEventCreate"))?;
         let staged = direct.map(|direct| usize::from(!direct));
         let first = index * (staged[0] + staged[1]);
         // SAFETY: the memory has so many buffers for each slot.
-        let host = |number: usize| NonNull::new(unsafe { memory.host.add(number * bytes) });
-        let device = |number: usize| memory.device + (number * bytes) as CUdeviceptr;
+        let host = |number: usize| NonNull::new(unsafe { shared.host.add(number * bytes) });
+        let device = |number: usize| shared.device + (number * bytes) as CUdeviceptr;
         Ok(CudaSlot {
-            stream,
+            step,
             upload: if direct[0] { None } else { host(first) },
             download: if direct[1] { None } else { host(first + staged[0]) },
             source: device(2 * index),
             destination: device(2 * index + 1),
             window: None,
-            memory,
+            shared,
         })
     }
 
-    fn wait(&self) -> Result<(), BackendError> {
-        // SAFETY: the stream is the slot's own.
-        unsafe { result::stream::synchronize(self.stream) }.map_err(failed("cuStreamSynchronize"))
+    /// Ends a step with what is on a stream by now.
+    fn ends(&self, stream: CUstream) -> Result<(), BackendError> {
+        // SAFETY: the event is the slot's own, and the stream is there as long as the slot.
+        unsafe { event::record(self.step, stream) }.map_err(failed("cuEventRecord"))
+    }
+
+    /// Ends a step with what is on one stream by now, and lets what comes on another wait for that.
+    fn passes(&self, from: CUstream, to: CUstream) -> Result<(), BackendError> {
+        self.ends(from)?;
+        let flags = CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: as for the end.
+        unsafe { stream::wait_event(to, self.step, flags) }.map_err(failed("cuStreamWaitEvent"))
     }
 }
 
@@ -150,15 +183,16 @@ impl CudaSlot<'_> {
     /// # Safety
     /// The slot has room for the window in each of its buffers, and nothing uses them; the context is current.
     unsafe fn upload(&self, window: &Problem, source: &[u8]) -> Result<(), BackendError> {
+        let stream = self.shared.uploads;
         // SAFETY: by the contract; a window lies in the problem's sides.
         unsafe {
             match (self.upload, Plane::of(window, Side::Source)) {
                 (Some(upload), _) => {
                     pack(window, source, upload);
                     let packed = std::slice::from_raw_parts(upload.as_ptr(), bytes_of(window));
-                    result::memcpy_htod_async(self.source, packed, self.stream).map_err(failed("cuMemcpyHtoDAsync"))
+                    result::memcpy_htod_async(self.source, packed, stream).map_err(failed("cuMemcpyHtoDAsync"))
                 }
-                (None, Some(plane)) => plane.upload(source.as_ptr(), self.source, self.stream),
+                (None, Some(plane)) => plane.upload(source.as_ptr(), self.source, stream),
                 (None, None) => Err(no_way()),
             }
         }
@@ -167,15 +201,15 @@ impl CudaSlot<'_> {
     /// # Safety
     /// As for [`upload`](Self::upload).
     unsafe fn download(&self, window: &Problem, destination: &mut [u8]) -> Result<(), BackendError> {
+        let stream = self.shared.downloads;
         // SAFETY: by the contract; a window lies in the problem's sides.
         unsafe {
             match (self.download, Plane::of(window, Side::Destination)) {
                 (Some(download), _) => {
                     let turned = std::slice::from_raw_parts_mut(download.as_ptr(), bytes_of(window));
-                    result::memcpy_dtoh_async(turned, self.destination, self.stream)
-                        .map_err(failed("cuMemcpyDtoHAsync"))
+                    result::memcpy_dtoh_async(turned, self.destination, stream).map_err(failed("cuMemcpyDtoHAsync"))
                 }
-                (None, Some(plane)) => plane.download(self.destination, destination.as_mut_ptr(), self.stream),
+                (None, Some(plane)) => plane.download(self.destination, destination.as_mut_ptr(), stream),
                 (None, None) => Err(no_way()),
             }
         }
@@ -194,23 +228,28 @@ fn no_way() -> BackendError {
 impl Slot for CudaSlot<'_> {
     fn start(&mut self, window: Problem, source: &[u8], destination: &mut [u8]) -> Result<(), TransposeError> {
         let placed = Placed::new(&packed(&window)?, self.source, self.destination)?;
+        let Shared { uploads, kernels, downloads, through, .. } = *self.shared;
+        // Whoever was told of progress may have made another context current.
+        through.bind()?;
         // SAFETY: the slot has room for a window in each of its buffers, and nothing else uses them: what was under way has
-        // come back. Copies and kernel follow one another on the slot's stream, and are waited for before a buffer is used
-        // again or freed, and before the caller's memory is given back.
+        // come back. Each step waits for the one before. The last is waited for before a buffer is used again, and all
+        // streams, also if a step fails, before one is freed and before the caller's memory is given back.
         unsafe {
-            // From here on there is something to wait for, whatever fails.
-            self.window = Some(window);
             self.upload(&window, source)?;
-            let through = self.memory.through;
-            through.launch(self.stream, &placed, through.choose(&placed))?;
+            self.passes(uploads, kernels)?;
+            through.launch(kernels, &placed, through.choose(&placed))?;
+            self.passes(kernels, downloads)?;
             self.download(&window, destination)?;
         }
+        self.ends(downloads)?;
+        self.window = Some(window);
         Ok(())
     }
 
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError> {
         let Some(window) = self.window.take() else { return Ok(0) };
-        self.wait()?;
+        // SAFETY: the event is the slot's own.
+        unsafe { event::synchronize(self.step) }.map_err(failed("cuEventSynchronize"))?;
         if let Some(download) = self.download {
             // SAFETY: the window has come back into so many bytes, which nothing writes any more.
             let turned = unsafe { std::slice::from_raw_parts(download.as_ptr(), bytes_of(&window)) };
@@ -222,24 +261,26 @@ impl Slot for CudaSlot<'_> {
 
 impl Drop for CudaSlot<'_> {
     fn drop(&mut self) {
-        if self.memory.through.bind().is_err() || self.wait().is_err() {
-            // The device may still use the memory, or is lost with all that was on it.
-            self.memory.lost.set(true);
-            return;
-        }
-        // SAFETY: the stream is the slot's own and has no work any more. There is nothing to do about an error.
-        let _ = unsafe { result::stream::destroy(self.stream) };
+        // SAFETY: the event is the slot's own; a stream that waits for it does so without it. There is nothing to do about
+        // an error.
+        let _ = unsafe { event::destroy(self.step) };
     }
 }
 
-impl Drop for Memory<'_> {
+impl Drop for Shared<'_> {
     fn drop(&mut self) {
-        if self.lost.get() || self.through.bind().is_err() {
+        let bound = self.through.bind();
+        // The caller's memory is in use until then, whatever has failed.
+        if self.wait().is_err() || bound.is_err() {
+            // The device may still use the memory, or is lost with all that was on it.
             return;
         }
-        // SAFETY: all slots are gone, and none has work any more; what was never allocated is null and passed over. There is
+        // SAFETY: all slots are gone, and no stream has work any more; what was never made is null and passed over. There is
         // nothing to do about an error.
         unsafe {
+            for stream in self.streams() {
+                let _ = stream::destroy(stream);
+            }
             if !self.host.is_null() {
                 let _ = result::free_host(self.host.cast::<c_void>());
             }

@@ -192,8 +192,41 @@ pub fn host_fails() {
     assert_eq!((logged("lock"), logged("alloc")), (logged("unlock"), logged("free")));
 }
 
+/// Prints what four windows, one more than are under way at a time, put on streams.
+pub fn host_order() {
+    four_windows();
+    log().lines().filter(|line| line.starts_with("on ")).for_each(|line| println!("{line}"));
+    assert_eq!((logged("lock"), logged("alloc")), (logged("unlock"), logged("free")));
+}
+
+/// What cannot be waited for may still be in use: each stream is waited for, as printed, and nothing is given back.
+pub fn host_lost() {
+    four_windows();
+    log()
+        .lines()
+        .filter(|line| line.ends_with(" synchronize") || line.ends_with(" end"))
+        .for_each(|line| println!("{line}"));
+    assert_eq!(["lock", "alloc", "unlock", "free"].map(logged), [1, 1, 0, 0]);
+}
+
+/// Transposes a matrix of four windows.
+fn four_windows() {
+    let context = CudaContext::new(0).expect("a context");
+    let transpose = CudaTranspose::new(&context).expect("a transpose");
+    let problem = Problem::new(64, 64, 1, Element::U8).expect("a problem");
+    let (source, mut destination) = ([7; 4096], [0; 4096]);
+    let mut windows = 0;
+    let result = transpose.transpose_host(&problem, &source, &mut destination, 12 << 10, |_, _| windows += 1);
+    result.expect("transposed");
+    assert_eq!((destination, windows), (source, 4));
+}
+
 /// Lines of the fake's log that begin with a word.
 fn logged(word: &str) -> usize {
-    let log = std::env::var_os("FAKE_LOG").map(std::fs::read_to_string).expect("a log").unwrap_or_default();
-    log.lines().filter(|line| line.split(' ').next() == Some(word)).count()
+    log().lines().filter(|line| line.split(' ').next() == Some(word)).count()
+}
+
+/// What the fake has logged.
+fn log() -> String {
+    std::env::var_os("FAKE_LOG").map(std::fs::read_to_string).expect("a log").unwrap_or_default()
 }

@@ -5,7 +5,8 @@
 //
 // At run time the environment decides: FAKE_FAIL=FUNCTION:CODE makes a function fail, FAKE_DEVICES is the number of
 // devices (1), FAKE_BROKEN the index of one that cannot be read, FAKE_MEMORY the bytes of each (1 GiB), FAKE_WIDTH the
-// bytes of an element (kernels here cannot know it otherwise). FAKE_LOG is a file that gets a line for what is done.
+// bytes of an element (kernels here cannot know it otherwise). FAKE_LOG is a file that gets a line for what is done, and,
+// where there is FAKE_ORDER, for what is put on streams.
 
 #include "fake.h"
 
@@ -140,6 +141,11 @@ API cuPointerGetAttribute(void* value, int attribute, uint64_t pointer) {
 
 // Work.
 
+// A stream is its number. What is put on it is logged, as long as somebody asks for it.
+static void on(void* stream, const char* what) {
+    if (stream && getenv("FAKE_ORDER")) note("on %d %s\n", *(int*)stream, what);
+}
+
 struct work {
     const char* kernel; // NULL: a copy of `matrices.rows` bytes
     unsigned blocks;
@@ -185,11 +191,13 @@ static int submit(struct work work) {
 
 API cuMemcpyHtoDAsync_v2(uint64_t destination, const void* source, size_t bytes, void* stream) {
     ENTER();
+    on(stream, "upload");
     memcpy((void*)(uintptr_t)destination, source, bytes);
     return stream ? 0 : 400;
 }
 API cuMemcpyDtoHAsync_v2(void* destination, uint64_t source, size_t bytes, void* stream) {
     ENTER();
+    on(stream, "download");
     memcpy(destination, (const void*)(uintptr_t)source, bytes);
     return stream ? 0 : 400;
 }
@@ -209,6 +217,7 @@ struct copy_2d {
 API cuMemcpy2DAsync_v2(const struct copy_2d* copy, void* stream) {
     ENTER();
     note("plane %zux%zu\n", copy->rows, copy->row);
+    on(stream, copy->from_type == 1 ? "upload" : "download");
     const char* from = copy->from_type == 1 ? copy->from_host : (const char*)(uintptr_t)copy->from_device;
     char* to = copy->to_type == 1 ? copy->to_host : (char*)(uintptr_t)copy->to_device;
     if (copy->from_type + copy->to_type != 3 || copy->from_pitch < copy->row || copy->to_pitch < copy->row) return 1;
@@ -255,6 +264,7 @@ API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z > 1024 || shared || extra) return 1;
     struct work work = {function, grid_x, *(uint64_t*)parameters[0], *(uint64_t*)parameters[1],
                         *(struct matrices*)parameters[2]};
+    on(stream, "kernel");
     return stream ? submit(work) : 400;
 }
 
@@ -262,13 +272,23 @@ API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
 
 API cuStreamCreate(void** stream, unsigned flags) {
     ENTER();
-    *stream = malloc(1);
+    static int streams;
+    *stream = malloc(sizeof streams);
+    *(int*)*stream = ++streams;
     note("stream %p\n", *stream);
     return *stream && flags < 2 ? 0 : 1;
 }
-API cuStreamDestroy_v2(void* stream) { ENTER(); free(stream); return 0; }
-API cuStreamWaitEvent(void* stream, void* event, unsigned flags) { ENTER(); return stream && event && !flags ? 0 : 400; }
-API cuStreamSynchronize(void* stream) { ENTER(); return capturing || !stream ? 900 : 0; }
+API cuStreamDestroy_v2(void* stream) { ENTER(); on(stream, "end"); free(stream); return 0; }
+API cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+    ENTER();
+    on(stream, "wait");
+    return stream && event && !flags ? 0 : 400;
+}
+API cuStreamSynchronize(void* stream) {
+    on(stream, "synchronize");
+    ENTER();
+    return capturing || !stream ? 900 : 0;
+}
 API cuStreamBeginCapture_v2(void* stream, int mode) {
     ENTER();
     if (capturing) return 901;
@@ -310,7 +330,7 @@ API cuEventCreate(void** event, unsigned flags) {
     return 0;
 }
 API cuEventDestroy_v2(void* event) { ENTER(); free(event); return 0; }
-API cuEventRecord(void* event, void* stream) { ENTER(); return event && stream ? 0 : 400; }
+API cuEventRecord(void* event, void* stream) { ENTER(); on(stream, "record"); return event && stream ? 0 : 400; }
 API cuEventQuery(void* event) { ENTER(); return event ? 0 : 400; }
 API cuEventSynchronize(void* event) { ENTER(); return event ? 0 : 400; }
 API cuEventElapsedTime(float* ms, void* start, void* end) {
