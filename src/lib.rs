@@ -29,6 +29,7 @@ pub mod pattern;
 pub mod peak;
 pub mod physical;
 pub mod planner;
+pub mod probe;
 pub mod problem;
 #[cfg(feature = "cli")]
 pub mod profile;

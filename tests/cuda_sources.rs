@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use cornerturn::element::Width;
 use cornerturn::kernel::Language;
+use cornerturn::probe::Probe;
 use cornerturn::source;
 use cornerturn::variant::Variant;
 use cudarc::nvrtc::{result as nvrtc, sys};
@@ -30,29 +31,55 @@ const NO_TARGETS: &str = "-D__NV_TARGET_H";
 /// Turing, both Amperes, Ada and Hopper: for these the PTX must assemble without spilling.
 const SMS: [u32; 5] = [75, 80, 86, 89, 90];
 /// The headers that kernels may include.
-const HEADERS: [&str; 5] = ["common.cuh", "vector.cuh", "exchange.cuh", "pairs.cuh", "skinny.cuh"];
+const HEADERS: [&str; 6] = ["common.cuh", "vector.cuh", "exchange.cuh", "pairs.cuh", "skinny.cuh", "probe.cuh"];
 
 fn main() -> ExitCode {
     let bless = std::env::var_os("CORNERTURN_BLESS").is_some_and(|value| value == "1");
     let mut trials = Vec::new();
     for &variant in Variant::ALL {
         if variant.spec().kernel.is_some() {
-            trials.extend(Width::ALL.into_iter().flat_map(|width| cases(Ptx { variant, width }, bless)));
+            trials.extend(Width::ALL.into_iter().flat_map(|width| cases(Ptx::Variant(variant, width), bless)));
         }
     }
+    trials.extend(Probe::ALL.iter().flat_map(|&probe| cases(Ptx::Probe(probe), bless)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
 /// One file of PTX.
 #[derive(Clone, Copy)]
-struct Ptx {
-    variant: Variant,
-    width: Width,
+enum Ptx {
+    Variant(Variant, Width),
+    Probe(Probe),
 }
 
 impl Ptx {
     fn file(self) -> String {
-        source::ptx_file(self.variant, self.width)
+        match self {
+            Ptx::Variant(variant, width) => source::ptx_file(variant, width),
+            Ptx::Probe(probe) => probe.ptx_file(),
+        }
+    }
+
+    fn source(self) -> String {
+        match self {
+            Ptx::Variant(variant, _) => source::cuda_file(variant),
+            Ptx::Probe(probe) => probe.cuda_file(),
+        }
+    }
+
+    fn defines(self) -> Option<Vec<String>> {
+        match self {
+            Ptx::Variant(variant, width) => source::cuda_defines(variant, width),
+            Ptx::Probe(probe) => Some(probe.cuda_defines()),
+        }
+    }
+
+    /// Bytes of shared memory that the table gives a block.
+    fn shared_bytes(self) -> Option<u32> {
+        match self {
+            Ptx::Variant(variant, width) => Some((variant.spec().kernel?.geometry)(width, Language::Cuda).shared_bytes()),
+            Ptx::Probe(probe) => Some(probe.shared_bytes()),
+        }
     }
 }
 
@@ -90,7 +117,7 @@ fn compare(ptx: Ptx) -> Result<(), String> {
     Err(format!(
         "{file} is stale: from line {} on, {} compiles to something else; run scripts/ptx",
         differing + 1,
-        source::cuda_file(ptx.variant)
+        ptx.source()
     ))
 }
 
@@ -120,13 +147,13 @@ fn nvrtc_usable() -> &'static Result<(), String> {
 fn compile(ptx: Ptx) -> Result<String, String> {
     // NVRTC gets texts and names, never a path of this machine, so that none can end up in the PTX.
     let c_string = |text: String| CString::new(text).map_err(|e| e.to_string());
-    let file = source::cuda_file(ptx.variant);
+    let file = ptx.source();
     let text = c_string(read(&file)?)?;
     let name = c_string(file)?;
     let headers = HEADERS.map(|header| read(&format!("cuda/{header}")).and_then(c_string));
     let headers = headers.into_iter().collect::<Result<Vec<_>, _>>()?;
     let header_names = HEADERS.map(|header| c_string(header.into())).into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut options = source::cuda_defines(ptx.variant, ptx.width).ok_or("no kernel")?;
+    let mut options = ptx.defines().ok_or("no kernel")?;
     options.extend([ARCHITECTURE.into(), NO_TARGETS.into()]);
     let program = Program::new(&text, &name, &headers, &header_names)?;
     program.compile(&options)
@@ -209,8 +236,7 @@ fn assemble(ptx: Ptx, sm: u32) -> Result<(), String> {
     if !output.status.success() {
         return Err(format!("ptxas does not take {file}:\n{log}"));
     }
-    let kernel = ptx.variant.spec().kernel.ok_or("no kernel")?;
-    let shared = (kernel.geometry)(ptx.width, Language::Cuda).shared_bytes();
+    let shared = ptx.shared_bytes().ok_or("no kernel")?;
     for (what, unit, expected) in [
         ("stack frame", "bytes stack frame", 0),
         ("spill stores", "bytes spill stores", 0),

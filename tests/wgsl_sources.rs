@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use cornerturn::element::Width;
 use cornerturn::kernel::{Geometry, Language};
+use cornerturn::probe::Probe;
 use cornerturn::source;
 use cornerturn::variant::Variant;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -28,6 +29,9 @@ fn main() {
             trials.push(Trial::test(format!("{variant}::{width}"), move || kernel_is_sound(variant, width, geometry)));
         }
     }
+    for &probe in Probe::ALL {
+        trials.push(Trial::test(format!("probe {}", probe.name()), move || probe_is_sound(probe)));
+    }
     trials.push(Trial::test("every_shader_has_a_cuda_twin", every_shader_has_a_cuda_twin));
     trials.push(Trial::test("every_kernel_opens_with_the_five_headings", every_kernel_opens_with_the_five_headings));
     libtest_mimic::run(&arguments, trials).exit();
@@ -35,23 +39,34 @@ fn main() {
 
 fn kernel_is_sound(variant: Variant, width: Width, geometry: Geometry) -> Result<(), Failed> {
     let source = source::wgsl(variant, width).ok_or("no source")?;
-    let module = naga::front::wgsl::parse_str(&source).map_err(|error| error.emit_to_string(&source))?;
+    let found = is_sound(&source, [geometry.block_x, geometry.block_y, 1], geometry.shared_bytes())?;
+    expect_eq("bindings", found, BTreeSet::from([(0, 0), (0, 1), (0, 2)]))
+}
+
+fn probe_is_sound(probe: Probe) -> Result<(), Failed> {
+    let found = is_sound(&probe.wgsl(), [probe.block(Language::Wgsl), 1, 1], probe.shared_bytes())?;
+    // Not all have a source.
+    expect_eq("state and parameters", found.is_superset(&BTreeSet::from([(0, 1), (0, 2)])), true)?;
+    expect_eq("other bindings", found.is_subset(&BTreeSet::from([(0, 0), (0, 1), (0, 2)])), true)
+}
+
+/// Checks a shader against its workgroup's size and memory, and returns its bindings.
+fn is_sound(source: &str, workgroup: [u32; 3], shared: u32) -> Result<BTreeSet<(u32, u32)>, Failed> {
+    let module = naga::front::wgsl::parse_str(source).map_err(|error| error.emit_to_string(source))?;
     // What WebGPU grants without asking for a feature.
     let info = Validator::new(ValidationFlags::all(), Capabilities::default())
         .validate(&module)
-        .map_err(|error| error.emit_to_string(&source))?;
+        .map_err(|error| error.emit_to_string(source))?;
 
     let [entry] = module.entry_points.as_slice() else { return Err("not exactly one entry point".into()) };
     expect_eq("entry point", entry.name.as_str(), "main")?;
-    expect_eq("workgroup size", entry.workgroup_size, [geometry.block_x, geometry.block_y, 1])?;
-    expect_eq("workgroup memory", shared_bytes(&module)?, geometry.shared_bytes())?;
-    let bindings = bindings(&module);
-    expect_eq("bindings", bindings, BTreeSet::from([(0, 0), (0, 1), (0, 2)]))?;
+    expect_eq("workgroup size", entry.workgroup_size, workgroup)?;
+    expect_eq("workgroup memory", shared_bytes(&module)?, shared)?;
 
     for translate in [to_spirv, to_msl, to_hlsl, to_gles, to_desktop_gl] {
         translate(&module, &info)?;
     }
-    Ok(())
+    Ok(bindings(&module))
 }
 
 fn expect_eq<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Failed> {
@@ -163,13 +178,20 @@ fn every_shader_has_a_cuda_twin() -> Result<(), Failed> {
     let stems = |files: Vec<PathBuf>| -> BTreeSet<_> {
         files.iter().filter_map(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned()).collect()
     };
-    let (wgsl, cuda) = (stems(kernels("shaders", "wgsl")?), stems(kernels("cuda", "cu")?));
-    let missing: Vec<_> = wgsl.symmetric_difference(&cuda).collect();
-    if missing.is_empty() { Ok(()) } else { Err(format!("without a twin in the other language: {missing:?}").into()) }
+    for (shaders, kernels_of_cuda) in [("shaders", "cuda"), ("shaders/probes", "cuda/probes")] {
+        let (wgsl, cuda) = (stems(kernels(shaders, "wgsl")?), stems(kernels(kernels_of_cuda, "cu")?));
+        let missing: Vec<_> = wgsl.symmetric_difference(&cuda).collect();
+        if !missing.is_empty() {
+            return Err(format!("without a twin in the other language: {missing:?}").into());
+        }
+    }
+    Ok(())
 }
 
 fn every_kernel_opens_with_the_five_headings() -> Result<(), Failed> {
-    let files = [kernels("shaders", "wgsl")?, kernels("cuda", "cu")?].concat();
+    let folders = [("shaders", "wgsl"), ("cuda", "cu"), ("shaders/probes", "wgsl"), ("cuda/probes", "cu")];
+    let files = folders.map(|(folder, extension)| kernels(folder, extension));
+    let files = files.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
     for path in files {
         let text = fs::read_to_string(&path)?;
         let comment = text.lines().take_while(|line| line.starts_with("//"));
