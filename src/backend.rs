@@ -6,8 +6,9 @@
 
 use std::num::NonZeroU32;
 
-use crate::device::DeviceInfo;
+use crate::device::{DeviceInfo, Hardware};
 use crate::planner;
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::sensor::Sensor;
 use crate::timing::{ClockError, Timing};
@@ -26,6 +27,11 @@ pub enum Support {
 pub trait TransposeBackend: Send + Sync {
     /// What the device says of itself.
     fn device(&self) -> &DeviceInfo;
+
+    /// What its driver tells of its memories.
+    fn hardware(&self) -> Hardware {
+        Hardware::default()
+    }
 
     /// Whether `variant` can run on `problem` here, in a workspace of at least one set.
     ///
@@ -82,6 +88,22 @@ pub trait Workspace {
     /// [`BackendError`] if it does not compile or the device fails. Call only what
     /// [`support`](TransposeBackend::support) allows; anything else may fail as well.
     fn prepare(&self, variant: Variant, options: RunOptions) -> Result<Box<dyn PreparedRun + '_>, BackendError>;
+
+    /// Makes a probe of the memory hierarchy ready to run with the sources as its data and the destinations as its state,
+    /// or as what it stores to. The buffers must be as large as the launch's parameters say.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] if the device has no such probe or cannot launch it, and others as
+    /// [`prepare`](Self::prepare).
+    fn prepare_probe(&self, launch: &Launch) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        Err(BackendError::Unsupported(format!("the backend has no probe {}", launch.probe.name())))
+    }
+
+    /// The address of the source of `set` as a kernel sees it; `None` where kernels know no addresses.
+    fn source_address(&self, set: usize) -> Option<u64> {
+        let _ = set;
+        None
+    }
 }
 
 /// Uploads and downloads go in bands of this many bytes, so that a large matrix needs little host memory.

@@ -167,6 +167,23 @@ pub struct DeviceInfo {
     pub limits: Vec<Limit>,
 }
 
+/// What a driver tells of the memories of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hardware {
+    /// Multiprocessors (streaming multiprocessors, compute units).
+    pub multiprocessors: Option<u64>,
+    /// Bytes of the register file of a multiprocessor.
+    pub register_bytes: Option<u64>,
+    /// Bytes of a multiprocessor's shared memory, of all its blocks together.
+    pub shared_bytes: Option<u64>,
+    /// Bytes of shared (workgroup) memory that one block may have.
+    pub block_shared_bytes: Option<u64>,
+    /// Bytes of the largest buffer that a kernel can be given, where that is less than the memory.
+    pub buffer_bytes: Option<u64>,
+    /// Whether kernels can read a clock that counts a multiprocessor's cycles.
+    pub counts_cycles: bool,
+}
+
 /// The clock behind a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

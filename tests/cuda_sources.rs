@@ -77,7 +77,9 @@ impl Ptx {
     /// Bytes of shared memory that the table gives a block.
     fn shared_bytes(self) -> Option<u32> {
         match self {
-            Ptx::Variant(variant, width) => Some((variant.spec().kernel?.geometry)(width, Language::Cuda).shared_bytes()),
+            Ptx::Variant(variant, width) => {
+                Some((variant.spec().kernel?.geometry)(width, Language::Cuda).shared_bytes())
+            }
             Ptx::Probe(probe) => Some(probe.shared_bytes()),
         }
     }

@@ -11,8 +11,11 @@ use super::driver::{self, CudaVersion};
 use super::error;
 use super::limits::Limits;
 use crate::backends::{Absent, Discovery};
-use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Limit, Peak, PeakSource, TimerKind};
+use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Hardware, Limit, Peak, PeakSource, TimerKind};
 use crate::nvidia;
+
+/// Bytes of a register; the driver counts those of 32 bits.
+const REGISTER_BYTES: u64 = 4;
 
 /// Finds the CUDA devices. A device that cannot be read is logged and left out; if that leaves none, it is the reason.
 pub fn discover(_: &[Api]) -> Discovery {
@@ -86,7 +89,17 @@ fn read(index: u32, driver: &str) -> Result<CudaBackend, String> {
         has_bounds_checks: false,
         limits: listed,
     };
-    Ok(CudaBackend::new(info, limits))
+    let hardware = Hardware {
+        multiprocessors: known(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        register_bytes: known(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)
+            .map(|registers| REGISTER_BYTES * registers),
+        shared_bytes: known(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+        block_shared_bytes: known(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .or(Some(limits.block_shared_bytes)),
+        buffer_bytes: None,
+        counts_cycles: true,
+    };
+    Ok(CudaBackend::new(info, hardware, limits))
 }
 
 /// The peak of a memory with two transfers a clock, from its clock in kHz and its bus in bits; some drivers report 0

@@ -6,6 +6,7 @@ use cudarc::driver::{DriverError, result};
 use super::geam;
 use crate::device::Api;
 use crate::kernel::Language;
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::variant::{Presence, Variant};
 
@@ -68,21 +69,33 @@ impl Limits {
             return geam::obstacle(problem);
         }
         let kernel = spec.kernel.filter(|_| !problem.is_empty())?;
-        if self.compute_capability < MIN_COMPUTE_CAPABILITY {
-            let ((major, minor), (need_major, need_minor)) = (self.compute_capability, MIN_COMPUTE_CAPABILITY);
-            return Some(format!(
-                "the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}"
-            ));
+        if let Some(reason) = self.too_old() {
+            return Some(reason);
         }
         if let Some(reason) = (kernel.obstacle)(problem, Language::Cuda) {
             return Some(reason);
         }
         let geometry = (kernel.geometry)(problem.width(), Language::Cuda);
-        let shared = geometry.shared_bytes();
-        let blocks = kernel.grid(problem, Language::Cuda).blocks();
+        self.too_large(kernel.grid(problem, Language::Cuda).blocks(), geometry.threads(), geometry.shared_bytes())
+    }
+
+    /// The first limit of the device that stands against a probe.
+    pub(super) fn probe_obstacle(&self, launch: &Launch) -> Option<String> {
+        let (blocks, probe) = (launch.parameters.blocks, launch.probe);
+        self.too_old().or_else(|| self.too_large(blocks.into(), probe.block(Language::Cuda), probe.shared_bytes()))
+    }
+
+    fn too_old(&self) -> Option<String> {
+        let ((major, minor), (need_major, need_minor)) = (self.compute_capability, MIN_COMPUTE_CAPABILITY);
+        (self.compute_capability < MIN_COMPUTE_CAPABILITY).then(|| {
+            format!("the device has compute capability {major}.{minor}, the kernel needs {need_major}.{need_minor}")
+        })
+    }
+
+    fn too_large(&self, blocks: u64, threads: u32, shared: u32) -> Option<String> {
         [
             ("blocks", blocks, self.grid_x),
-            ("threads a block", geometry.threads().into(), self.block_threads),
+            ("threads a block", threads.into(), self.block_threads),
             ("bytes of shared memory a block", shared.into(), self.block_shared_bytes),
         ]
         .into_iter()

@@ -11,6 +11,7 @@
 //! | `workspace` | buffers |
 //! | `run` | launches, graphs and events |
 //! | `geam` | cuBLAS's transpose, and whether the library is there |
+//! | `probe` | probes of the memory hierarchy |
 //! | `transpose` | transposes on the caller's own streams |
 //! | `host` | matrices in host memory, in windows through a device |
 //! | `plane` | page-locked memory of the host, and copies between it and a device |
@@ -26,6 +27,7 @@ mod limits;
 mod modules;
 mod open;
 mod plane;
+mod probe;
 mod run;
 mod transpose;
 mod workspace;
@@ -34,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
 use crate::backends::nvml;
-use crate::device::DeviceInfo;
+use crate::device::{DeviceInfo, Hardware};
 use crate::problem::Problem;
 use crate::sensor::Sensor;
 use crate::variant::Variant;
@@ -54,13 +56,14 @@ use workspace::CudaWorkspace;
 /// dropped.
 pub struct CudaBackend {
     info: DeviceInfo,
+    hardware: Hardware,
     limits: Limits,
     opened: Mutex<Option<Arc<Opened>>>,
 }
 
 impl CudaBackend {
-    fn new(info: DeviceInfo, limits: Limits) -> CudaBackend {
-        CudaBackend { info, limits, opened: Mutex::new(None) }
+    fn new(info: DeviceInfo, hardware: Hardware, limits: Limits) -> CudaBackend {
+        CudaBackend { info, hardware, limits, opened: Mutex::new(None) }
     }
 
     /// The device's context, opened if it is not yet.
@@ -79,6 +82,10 @@ impl CudaBackend {
 impl TransposeBackend for CudaBackend {
     fn device(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn hardware(&self) -> Hardware {
+        self.hardware
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {
@@ -118,7 +125,7 @@ mod tests {
             has_bounds_checks: false,
             limits: Vec::new(),
         };
-        CudaBackend::new(info, limits)
+        CudaBackend::new(info, Hardware::default(), limits)
     }
 
     const LIMITS: Limits = Limits {

@@ -10,6 +10,7 @@ use cudarc::driver::{CudaContext, result};
 use super::error;
 use crate::backend::BackendError;
 use crate::element::Width;
+use crate::probe::Probe;
 use crate::source;
 use crate::variant::Variant;
 
@@ -26,9 +27,26 @@ struct Module {
 // SAFETY: handles of the driver may be used from any thread.
 unsafe impl Send for Module {}
 
+/// A kernel of ours, by what it is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Variant(Variant, Width),
+    Probe(Probe),
+}
+
+impl Key {
+    /// Its PTX, the name of the kernel in it, and the file that it comes from.
+    fn source(self) -> Option<(&'static str, &'static str, String)> {
+        Some(match self {
+            Key::Variant(variant, width) => (variant.ptx(width)?, variant.stem(), source::ptx_file(variant, width)),
+            Key::Probe(probe) => (probe.ptx(), probe.stem(), probe.ptx_file()),
+        })
+    }
+}
+
 /// The modules of a context, loaded when a kernel is first needed.
 #[derive(Default)]
-pub(super) struct Modules(Mutex<HashMap<(Variant, Width), Module>>);
+pub(super) struct Modules(Mutex<HashMap<Key, Module>>);
 
 /// The modules of contexts of the caller's. They are gone when their context is, and not before: a graph that outlives
 /// whatever loaded them may still launch their kernels.
@@ -51,17 +69,26 @@ impl Modules {
     /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The context must be
     /// current.
     pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
+        let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
+        self.loaded(Key::Variant(variant, width))?.ok_or_else(missing)
+    }
+
+    /// The kernel of `probe`, as [`function`](Self::function) has those of variants.
+    pub(super) fn probe(&self, probe: Probe) -> Result<Function, BackendError> {
+        let missing = || BackendError::Unsupported(format!("the probe {} has no CUDA kernel", probe.name()));
+        self.loaded(Key::Probe(probe))?.ok_or_else(missing)
+    }
+
+    fn loaded(&self, key: Key) -> Result<Option<Function>, BackendError> {
         let mut modules = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(&(variant, width)) {
-            return Ok(module.function);
+        if let Some(module) = modules.get(&key) {
+            return Ok(Some(module.function));
         }
-        let Some(ptx) = variant.ptx(width) else {
-            return Err(BackendError::Unsupported(format!("{variant} has no CUDA kernel")));
-        };
-        let module = load(variant, ptx, source::ptx_file(variant, width))?;
+        let Some((ptx, name, file)) = key.source() else { return Ok(None) };
+        let module = load(ptx, name, file)?;
         let function = module.function;
-        modules.insert((variant, width), module);
-        Ok(function)
+        modules.insert(key, module);
+        Ok(Some(function))
     }
 
     /// Unloads all modules.
@@ -77,11 +104,11 @@ impl Modules {
     }
 }
 
-/// Loads a PTX into the current context; the kernel in it has the name of its source.
-fn load(variant: Variant, ptx: &str, file: String) -> Result<Module, BackendError> {
+/// Loads a PTX into the current context, with the kernel of this name in it.
+fn load(ptx: &str, name: &str, file: String) -> Result<Module, BackendError> {
     let no_text = |_| BackendError::Compile { file: file.clone(), log: "it has a NUL in it".into() };
     let ptx = CString::new(ptx).map_err(no_text)?;
-    let name = CString::new(variant.stem()).map_err(no_text)?;
+    let name = CString::new(name).map_err(no_text)?;
     let mut log = [0u8; 4096];
     let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The driver takes the size as the pointer's own value, and leaves room for a NUL if told one byte less.

@@ -12,8 +12,10 @@ use cudarc::driver::{CudaEvent, CudaGraph, result};
 use super::error::failed;
 use super::geam::Geam;
 use super::kernel::Kernel;
+use super::probe::ProbeKernel;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
+use crate::probe::Launch;
 use crate::timing::{DeviceTime, HostTime, Timing};
 use crate::variant::Variant;
 
@@ -30,6 +32,8 @@ enum Work {
     Kernel(Kernel),
     /// cuBLAS's transpose.
     Geam(Geam),
+    /// A probe of the memory hierarchy.
+    Probe(ProbeKernel),
 }
 
 /// A graph and how many launches it holds, from the first set on.
@@ -54,13 +58,25 @@ pub(super) struct CudaRun<'a> {
 impl<'a> CudaRun<'a> {
     /// Loads the kernel of `variant`, which must be supported.
     pub(super) fn new(workspace: &'a CudaWorkspace<'a>, variant: Variant) -> Result<Self, BackendError> {
+        let _turn = workspace.opened.turn()?;
+        let work = if workspace.problem.is_empty() { None } else { Some(Work::new(workspace, variant)?) };
+        CudaRun::of(workspace, work, variant.is_in_place())
+    }
+
+    /// Loads the kernel of a probe, which the device can launch.
+    pub(super) fn probe(workspace: &'a CudaWorkspace<'a>, launch: &Launch) -> Result<Self, BackendError> {
+        let _turn = workspace.opened.turn()?;
+        let kernel = ProbeKernel::new(&workspace.opened.modules, launch)?;
+        CudaRun::of(workspace, Some(Work::Probe(kernel)), false)
+    }
+
+    /// The context must be current.
+    fn of(workspace: &'a CudaWorkspace<'a>, work: Option<Work>, in_place: bool) -> Result<Self, BackendError> {
         let opened = &workspace.opened;
-        let _turn = opened.turn()?;
         // cudarc's default would be an event without a time.
         let event = || opened.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(failed("cuEventCreate"));
         let (start, end) = (event()?, event()?);
-        let work = if workspace.problem.is_empty() { None } else { Some(Work::new(workspace, variant)?) };
-        Ok(CudaRun { whole: None, rest: None, start, end, work, in_place: variant.is_in_place(), workspace })
+        Ok(CudaRun { whole: None, rest: None, start, end, work, in_place, workspace })
     }
 
     /// Captures a graph of `launches` launches, and uploads it so that its first replay is no slower than the others.
@@ -132,6 +148,8 @@ impl Work {
             Work::Kernel(kernel) => unsafe { kernel.enqueue(stream, source, destination) },
             // SAFETY: the buffers hold the problem that it was made for and live as above.
             Work::Geam(geam) => unsafe { geam.enqueue(source, destination) },
+            // SAFETY: whoever prepared the probe made the buffers for its parameters; they live as above.
+            Work::Probe(kernel) => unsafe { kernel.enqueue(stream, source, destination) },
         }
     }
 }

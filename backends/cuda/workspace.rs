@@ -10,6 +10,7 @@ use super::error::{failed, not_allocated};
 use super::open::Opened;
 use super::run::CudaRun;
 use crate::backend::{BackendError, PreparedRun, RunOptions, Support, TransposeBackend, Workspace};
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -152,5 +153,16 @@ impl Workspace for CudaWorkspace<'_> {
             Support::Supported => Ok(Box::new(CudaRun::new(self, variant)?)),
             Support::Unsupported(reason) => Err(BackendError::Unsupported(reason)),
         }
+    }
+
+    fn prepare_probe(&self, launch: &Launch) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        match self.backend.limits.probe_obstacle(launch) {
+            None => Ok(Box::new(CudaRun::probe(self, launch)?)),
+            Some(reason) => Err(BackendError::Unsupported(reason)),
+        }
+    }
+
+    fn source_address(&self, set: usize) -> Option<u64> {
+        self.sets.get(set).map(|set| set.source.pointer)
     }
 }

@@ -6,7 +6,7 @@ use super::gpu::Gpu;
 use super::limits;
 use super::workspace::WgpuWorkspace;
 use crate::backend::{BackendError, Support, TransposeBackend, Workspace};
-use crate::device::{Api, DeviceInfo};
+use crate::device::{Api, DeviceInfo, Hardware};
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -44,6 +44,14 @@ impl WgpuAdapter {
 impl TransposeBackend for WgpuAdapter {
     fn device(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn hardware(&self) -> Hardware {
+        Hardware {
+            block_shared_bytes: Some(self.limits.max_compute_workgroup_storage_size.into()),
+            buffer_bytes: Some(self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)),
+            ..Hardware::default()
+        }
     }
 
     fn support(&self, variant: Variant, problem: &Problem) -> Support {

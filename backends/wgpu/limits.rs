@@ -3,9 +3,10 @@
 use wgpu::{DownlevelFlags, Limits};
 
 use crate::backend::Support;
-use crate::device::{Api, Limit};
+use crate::device::{Api, DeviceInfo, Limit};
 use crate::kernel::Language;
 use crate::launch::{self, beyond, buffer_bytes, fold};
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::variant::{Presence, Variant};
 
@@ -113,6 +114,22 @@ pub(super) fn no_bindings(limits: &Limits, params_bytes: u64) -> Option<String> 
         .or_else(|| needed("bind groups:", 1, limits.max_bind_groups))
         .or_else(|| needed("bindings a bind group:", 3, limits.max_bindings_per_bind_group))
         .or_else(|| beyond("a uniform binding of", params_bytes, limits.max_uniform_buffer_binding_size, "B"))
+}
+
+/// What of the device stands against a probe in buffers for `problem`.
+pub(super) fn probe_obstacle(
+    device: &DeviceInfo,
+    limits: &Limits,
+    problem: &Problem,
+    launch: &Launch,
+) -> Option<String> {
+    let (probe, most) = (launch.probe, limits.max_compute_invocations_per_workgroup);
+    let shared = limits.max_compute_workgroup_storage_size;
+    old_context(&device.driver)
+        .filter(|_| device.id.api == Api::Gl)
+        .or_else(|| beyond("a storage binding of", larger_bytes(problem), limits.max_storage_buffer_binding_size, "B"))
+        .or_else(|| beyond("a workgroup of", probe.block(Language::Wgsl).into(), most.into(), "invocations"))
+        .or_else(|| beyond("workgroup memory of", probe.shared_bytes().into(), shared.into(), "B"))
 }
 
 /// Bytes of the larger one of the buffers.

@@ -8,6 +8,7 @@ use wgpu::{BindingType, BufferBindingType, ShaderStages};
 use super::gpu::{called, describe, lock, scoped};
 use crate::backend::BackendError;
 use crate::element::Width;
+use crate::probe::Probe;
 use crate::source;
 use crate::variant::Variant;
 
@@ -25,6 +26,7 @@ pub(super) struct Pipelines {
     group_layout: wgpu::BindGroupLayout,
     layout: wgpu::PipelineLayout,
     compiled: Mutex<HashMap<Key, wgpu::ComputePipeline>>,
+    probes: Mutex<HashMap<Probe, wgpu::ComputePipeline>>,
 }
 
 impl Pipelines {
@@ -48,7 +50,8 @@ impl Pipelines {
             });
             (group_layout, layout)
         })?;
-        Ok(Pipelines { device: device.clone(), group_layout, layout, compiled: Mutex::default() })
+        let (compiled, probes) = Default::default();
+        Ok(Pipelines { device: device.clone(), group_layout, layout, compiled, probes })
     }
 
     /// The compiled kernel, from the cache where it is there already.
@@ -62,21 +65,42 @@ impl Pipelines {
         Ok(pipeline)
     }
 
+    /// The compiled probe, likewise.
+    pub(super) fn probe(&self, probe: Probe) -> Result<wgpu::ComputePipeline, BackendError> {
+        let mut compiled = lock(&self.probes);
+        if let Some(pipeline) = compiled.get(&probe) {
+            return Ok(pipeline.clone());
+        }
+        // Bounds checks would be measured along. The host gives a probe only what its buffers hold.
+        let pipeline = self.compile_text(probe.wgsl_file(), probe.wgsl(), false)?;
+        compiled.insert(probe, pipeline.clone());
+        Ok(pipeline)
+    }
+
     fn compile(&self, key: Key) -> Result<wgpu::ComputePipeline, BackendError> {
-        let file = source::wgsl_file(key.variant);
         let Some(text) = source::wgsl(key.variant, key.width) else {
             return Err(BackendError::Unsupported(format!("{} has no kernel", key.variant)));
         };
+        self.compile_text(source::wgsl_file(key.variant), text, key.bounds_checks)
+    }
+
+    fn compile_text(
+        &self,
+        file: String,
+        text: String,
+        bounds_checks: bool,
+    ) -> Result<wgpu::ComputePipeline, BackendError> {
         let label = Some(file.as_str());
         let (pipeline, error) = scoped(&self.device, || {
             let descriptor = wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(text.into()) };
-            let module = if key.bounds_checks {
+            let module = if bounds_checks {
                 self.device.create_shader_module(descriptor)
             } else {
                 // SAFETY: our kernels check their own bounds against the parameters, to which the buffers are
                 // allocated; their loops have at most as many rounds as a tile has elements; they divide by constants
                 // and by `across`, `down`, `rows`, `cols`, leading dimensions and, where there is one, the stride, none
-                // of which is zero in a launch that has a block.
+                // of which is zero in a launch that has a block. Probes have loops of `steps` rounds, and access what
+                // their files say under "Bounds", which the host has made sure of.
                 unsafe {
                     let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
                     self.device.create_shader_module_trusted(descriptor, unchecked)

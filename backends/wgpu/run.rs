@@ -11,7 +11,8 @@ use super::gpu::{Gpu, Held};
 use super::pipeline::Key;
 use super::workspace::Set;
 use crate::backend::{BackendError, PreparedRun, RunOptions};
-use crate::launch::{Launch, Params, buffer_bytes};
+use crate::launch::{Launch, buffer_bytes, fold};
+use crate::probe;
 use crate::problem::Problem;
 use crate::timing::{DeviceTime, HostTime, Timing};
 use crate::variant::Variant;
@@ -80,6 +81,29 @@ impl<'a> WgpuRun<'a> {
             .then(|| "the device has timestamps for compute passes only, and this is a copy".to_owned());
         drop(turn);
         Ok(WgpuRun { gpu, parts: Held::new(gpu, Parts { work, clock }), note })
+    }
+
+    /// Prepares a probe on `sets`, on a device that takes `most` workgroups a dimension.
+    pub(super) fn probe(
+        gpu: &'a Gpu,
+        sets: &[Set],
+        most: u32,
+        launch: &probe::Launch,
+    ) -> Result<WgpuRun<'a>, BackendError> {
+        let turn = gpu.turn();
+        let beyond = || {
+            let blocks = launch.parameters.blocks;
+            BackendError::Unsupported(format!(
+                "the probe takes {blocks} workgroups, more than {most} × {most} can number"
+            ))
+        };
+        let workgroups = fold(launch.grid(), most).ok_or_else(beyond)?;
+        gpu.alive()?;
+        let pipeline = gpu.pipelines.probe(launch.probe)?;
+        let work = bound(gpu, sets, pipeline, workgroups, bytemuck::bytes_of(&launch.parameters), None)?;
+        let clock = Clock::new(gpu, Features::TIMESTAMP_QUERY)?;
+        drop(turn);
+        Ok(WgpuRun { gpu, parts: Held::new(gpu, Parts { work, clock }), note: None })
     }
 
     /// Runs and times by the device's clock; the inner error is a time that cannot be.
@@ -169,17 +193,29 @@ fn kernel(
 ) -> Result<Work, BackendError> {
     let unsupported = || BackendError::Unsupported(format!("{variant} on {problem} is beyond 32-bit numbers"));
     let Launch { params: content, workgroups } = Launch::new(variant, problem, most).ok_or_else(unsupported)?;
-    let params = gpu.buffer(size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
-    gpu.call("write_buffer", 0, || gpu.queue.write_buffer(&params, 0, bytemuck::bytes_of(&content)))?;
     let key = Key { variant, width: problem.width(), bounds_checks: options.bounds_checks };
     gpu.alive()?;
     let pipeline = gpu.pipelines.get(key)?;
+    let first = variant.is_in_place().then(|| (sets.to_vec(), buffer_bytes(problem.copied_bytes())));
+    bound(gpu, sets, pipeline, workgroups, bytemuck::bytes_of(&content), first)
+}
+
+/// A kernel bound to each of `sets` and to these parameters.
+fn bound(
+    gpu: &Gpu,
+    sets: &[Set],
+    pipeline: wgpu::ComputePipeline,
+    workgroups: [u32; 2],
+    parameters: &[u8],
+    first: Option<(Vec<Set>, u64)>,
+) -> Result<Work, BackendError> {
+    let params = gpu.buffer(parameters.len() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
+    gpu.call("write_buffer", 0, || gpu.queue.write_buffer(&params, 0, parameters))?;
     let groups = sets.iter().map(|set| {
         let buffers = [&set.source, &set.destination, &params].map(wgpu::Buffer::as_entire_buffer_binding);
         gpu.pipelines.bind(buffers)
     });
     let groups = groups.collect::<Result<_, _>>()?;
-    let first = variant.is_in_place().then(|| (sets.to_vec(), buffer_bytes(problem.copied_bytes())));
     Ok(Work::Kernel { pipeline, groups, workgroups, first })
 }
 

@@ -4,9 +4,11 @@ use wgpu::BufferUsages;
 
 use super::adapter::WgpuAdapter;
 use super::gpu::{Gpu, Held};
+use super::limits::probe_obstacle;
 use super::run::WgpuRun;
 use crate::backend::{BAND_BYTES, BackendError, PreparedRun, RunOptions, TransposeBackend, Workspace};
 use crate::launch::buffer_bytes;
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -146,5 +148,14 @@ impl Workspace for WgpuWorkspace<'_> {
         self.adapter.require(variant, &self.problem)?;
         let most = self.adapter.limits().max_compute_workgroups_per_dimension;
         Ok(Box::new(WgpuRun::new(self.gpu, &self.problem, &self.buffers.sets, most, variant, options)?))
+    }
+
+    fn prepare_probe(&self, launch: &Launch) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        let limits = self.adapter.limits();
+        if let Some(reason) = probe_obstacle(self.adapter.device(), limits, &self.problem, launch) {
+            return Err(BackendError::Unsupported(reason));
+        }
+        let most = limits.max_compute_workgroups_per_dimension;
+        Ok(Box::new(WgpuRun::probe(self.gpu, &self.buffers.sets, most, launch)?))
     }
 }

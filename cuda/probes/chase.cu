@@ -3,8 +3,8 @@
 // Moves: one thread loads 8 bytes a step, the address of the next ones. The host lays the chain so that it goes through
 // all 128-byte lines of a set in random order before it comes back.
 //
-// Threads: one. Each load needs the one before, so that nothing overlaps. It caches in L1 and L2, which is what makes the
-// latency a function of the set's size.
+// Threads: one. Each load needs the one before, so that nothing overlaps. The loads go through L1 (the
+// read-only way, which does so on every architecture) and L2, which makes the latency a function of the set's size.
 //
 // Shared memory: none.
 //
@@ -21,7 +21,7 @@ extern "C" __global__ void chase(const unsigned char* source, Word64* state, con
     for (unsigned int step = 0; step < p.steps; step += 8) {
 #pragma unroll
         for (int k = 0; k < 8; k++) {
-            asm volatile("ld.global.ca.u64 %0, [%0];" : "+l"(at));
+            asm volatile("ld.global.nc.u64 %0, [%0];" : "+l"(at));
         }
     }
     stop(state, begin);
