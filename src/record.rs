@@ -5,6 +5,7 @@
 
 mod check;
 mod file;
+mod probes;
 
 use std::fmt;
 
@@ -15,6 +16,9 @@ use crate::problem::Layout;
 
 pub use check::InvalidRecord;
 pub use file::{MAX_BYTES, ReadError};
+pub use probes::{
+    Bandwidth, BanksRow, CoalescingRow, CurvePoint, HierarchyRow, LevelRow, ProbeRecord, ProbeResult, Series,
+};
 
 /// The version of the format. A reader accepts no other.
 pub const SCHEMA: &str = "cornerturn/1";

@@ -1,6 +1,7 @@
 //! The host's own processor: the embedded default, there on every machine.
 
 pub(crate) mod kernels;
+mod probe;
 
 use std::num::NonZeroU32;
 use std::sync::{PoisonError, RwLock};
@@ -9,6 +10,7 @@ use std::time::Instant;
 use super::Discovery;
 use crate::backend::{BackendError, PreparedRun, RunOptions, Support, TransposeBackend, Workspace};
 use crate::device::{Api, DeviceId, DeviceInfo, DeviceKind, Limit, TimerKind};
+use crate::probe::Launch;
 use crate::problem::Problem;
 use crate::timing::{HostTime, Timing};
 use crate::variant::{Presence, Variant};
@@ -155,6 +157,10 @@ impl Workspace for CpuWorkspace<'_> {
         let missing = || BackendError::Unsupported(format!("the CPU backend has no variant `{variant}`"));
         let kernel = kernels::find(variant).ok_or_else(missing)?;
         Ok(Box::new(CpuRun { workspace: self, kernel }))
+    }
+
+    fn prepare_probe(&self, launch: &Launch) -> Result<Box<dyn PreparedRun + '_>, BackendError> {
+        Ok(Box::new(probe::CpuProbe::new(self, launch)?))
     }
 }
 

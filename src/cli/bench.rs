@@ -156,7 +156,7 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
         schema: record::SCHEMA.into(),
         environment,
         devices: targets.iter().map(Target::record).collect(),
-        absent: discovery.absent.iter().map(absent).collect(),
+        absent: discovery.absent.iter().map(choice::absent).collect(),
         results: rows,
         interrupted: stop.load(Ordering::Relaxed),
     };
@@ -233,10 +233,6 @@ fn check_peaks(peaks: &[PeakArg], chosen: &[&dyn TransposeBackend]) -> Result<()
 fn user_peak(peaks: &[PeakArg], id: DeviceId) -> Option<f64> {
     let last = |wanted: Option<DeviceId>| peaks.iter().rev().find(|peak| peak.device == wanted).map(|peak| peak.gbps);
     last(Some(id)).or_else(|| last(None))
-}
-
-fn absent(absent: &backends::Absent) -> record::Absent {
-    record::Absent { api: absent.api.name().into(), reason: absent.reason.clone(), remedy: absent.remedy.clone() }
 }
 
 /// The files to write.

@@ -4,6 +4,7 @@ use super::Failure;
 use crate::backend::TransposeBackend;
 use crate::backends::{self, Discovery};
 use crate::device::{Api, DeviceId};
+use crate::record;
 
 /// The APIs to look at: opening a driver takes time and memory, so only those that are asked for.
 pub fn apis(devices: &[DeviceId]) -> Vec<Api> {
@@ -33,6 +34,11 @@ fn unknown_device(id: DeviceId, discovery: &Discovery) -> Failure {
     let all = backends::discover(&Api::ALL);
     let ids: Vec<String> = all.devices.iter().map(|device| device.device().id.to_string()).collect();
     Failure::Input(format!("{message}; the devices here are {}", ids.join(", ")))
+}
+
+/// An API without devices, as a record has it.
+pub fn absent(absent: &backends::Absent) -> record::Absent {
+    record::Absent { api: absent.api.name().into(), reason: absent.reason.clone(), remedy: absent.remedy.clone() }
 }
 
 /// The list without what stands in it earlier, in the same order.

@@ -14,6 +14,7 @@ mod input;
 mod interrupt;
 mod output;
 mod parse;
+mod probe;
 mod profile;
 mod progress;
 mod report;
@@ -32,7 +33,7 @@ use clap::{Parser, Subcommand};
 
 use crate::record::{Environment, Record};
 
-/// Matrix transpose at the speed of a copy on any GPU: files, benchmark, devices, and what shaders do with memory.
+/// Matrix transpose at the speed of a copy on any GPU: files, benchmark, the memory underneath, and what shaders do with it.
 #[derive(Parser)]
 #[command(
     name = "cornerturn",
@@ -56,6 +57,12 @@ enum Command {
     Bench(Box<bench::Args>),
     /// Compare two records of bench row by row, and say what has become faster or slower
     Compare(compare::Args),
+    /// Measure each level of memory: capacity, latency and bandwidth, from the registers to DRAM
+    Hierarchy(probe::HierarchyArgs),
+    /// Measure what strides and misaligned starts make of the bandwidth of loads and stores
+    Coalescing(probe::CoalescingArgs),
+    /// Measure what bank conflicts in shared memory cost
+    Banks(probe::BanksArgs),
     /// Transpose the matrices in a file: NumPy's .npy, or raw elements
     Transpose(transpose::Args),
     /// Count sectors and bank conflicts of the CUDA kernels in hardware, with Nsight Compute
@@ -102,6 +109,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Bench(arguments) => bench::run(&arguments, &args),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Hierarchy(arguments) => probe::hierarchy(&arguments, &args),
+        Command::Coalescing(arguments) => probe::coalescing(&arguments, &args),
+        Command::Banks(arguments) => probe::banks(&arguments, &args),
         Command::Transpose(arguments) => transpose::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments, &args),
         Command::Report(arguments) => report::run(&arguments),

@@ -72,6 +72,23 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of bytes, such as `64MiB`.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 64 << 10;
+    const MOST: u64 = 1 << 40;
+    let wrong = || format!("`{text}` is no size; write bytes from 64KiB to 1TiB, such as 1000000, 64MiB or 2GiB");
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let unit: u64 = match unit.trim_start() {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err(wrong()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    bytes.filter(|bytes| (LEAST..=MOST).contains(bytes)).ok_or_else(wrong)
+}
+
 /// A theoretical peak for one device or for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeakArg {
@@ -129,6 +146,16 @@ mod tests {
         assert_eq!(setting("A=true"), Ok(("A".into(), 1.0)));
         for text in ["", "A", "=1", "A=", "A=x", "A=nan", "A=inf"] {
             assert!(setting(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_bytes() {
+        for (text, expected) in [("65536", 1 << 16), ("64KiB", 1 << 16), ("64 MiB", 1 << 26), ("2GiB", 1 << 31)] {
+            assert_eq!(bytes(text), Ok(expected));
+        }
+        for text in ["", "1", "1KiB", "MiB", "-1MiB", "1.5GiB", "64MB", "2048GiB", "99999999999999999999GiB"] {
+            assert!(bytes(text).unwrap_err().contains("from 64KiB to 1TiB"), "{text}");
         }
     }
 

@@ -152,7 +152,7 @@ fn run_all(
         }
     }
     let total = groups.iter().map(group::Group::steps).sum();
-    let mut progress = Progress { done: 0, total, stop, observer };
+    let mut progress = Progress::new(total, stop, observer);
     let mut rows = Vec::new();
     for group in groups {
         if progress.stopped() {
@@ -164,26 +164,36 @@ fn run_all(
 }
 
 /// How far the run is, and whether it should stop.
-struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     done: u64,
     total: u64,
     stop: &'a AtomicBool,
     observer: &'a mut dyn Observer,
 }
 
-impl Progress<'_> {
-    fn stopped(&self) -> bool {
+impl<'a> Progress<'a> {
+    /// Of a run of `total` steps, at the most.
+    pub(crate) fn new(total: u64, stop: &'a AtomicBool, observer: &'a mut dyn Observer) -> Progress<'a> {
+        Progress { done: 0, total, stop, observer }
+    }
+
+    /// Passes over steps, up to this one, that turned out not to be needed.
+    pub(crate) fn skip_to(&mut self, done: u64) {
+        self.done = done.min(self.total);
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
         self.stop_flag()()
     }
 
     /// The same question, for those who get no more of this.
-    fn stop_flag(&self) -> impl Fn() -> bool + use<'_> {
+    pub(crate) fn stop_flag(&self) -> impl Fn() -> bool + use<'a> {
         let stop = self.stop;
         move || stop.load(Ordering::Relaxed)
     }
 
     /// Announces what comes next.
-    fn next(&mut self, what: &str) {
+    pub(crate) fn next(&mut self, what: &str) {
         self.observer.step(self.done, self.total, what);
         self.done = (self.done + 1).min(self.total);
     }

@@ -88,8 +88,13 @@ impl<'a> Target<'a> {
     }
 
     /// Bytes that all sets together should move for none to stay in the cache.
-    pub(super) fn working_set_wanted(&self) -> u64 {
-        CACHE_MULTIPLE * self.cache_bytes.unwrap_or(UNKNOWN_CACHE_BYTES)
+    pub(crate) fn working_set_wanted(&self) -> u64 {
+        CACHE_MULTIPLE * self.cache_or_guess()
+    }
+
+    /// Bytes of the last-level cache, or of the largest that it may be.
+    pub(crate) fn cache_or_guess(&self) -> u64 {
+        self.cache_bytes.unwrap_or(UNKNOWN_CACHE_BYTES)
     }
 
     /// The device's entry in a record.

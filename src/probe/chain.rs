@@ -1,7 +1,7 @@
 //! Chains of pointers: every line of a set once, in random order, and back to the first.
 
-/// Bytes of a cache line, of which a chain touches one word: those of NVIDIA's GPUs. Others have 64 or 128.
-pub const LINE_BYTES: u64 = 128;
+/// Bytes from one access of a chain to the next, at the least: no cache of a GPU or CPU has longer lines.
+pub use crate::model::LINE_BYTES;
 
 /// The successor of each of `lines` places in one random cycle through all of them (Sattolo's algorithm): the same one
 /// for the same seed.

@@ -17,9 +17,9 @@ pub struct InvalidRecord {
     pub expected: &'static str,
 }
 
-type Checked = Result<(), InvalidRecord>;
+pub(super) type Checked = Result<(), InvalidRecord>;
 
-fn require(holds: bool, place: String, value: impl ToString, expected: &'static str) -> Checked {
+pub(super) fn require(holds: bool, place: String, value: impl ToString, expected: &'static str) -> Checked {
     if holds { Ok(()) } else { Err(InvalidRecord { place, value: value.to_string(), expected }) }
 }
 
@@ -59,7 +59,7 @@ impl Record {
     }
 }
 
-fn positive(place: String, value: f64) -> Checked {
+pub(super) fn positive(place: String, value: f64) -> Checked {
     require(value.is_finite() && value > 0.0, place, value, "finite and above zero")
 }
 

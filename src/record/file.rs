@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::{InvalidRecord, Record, SCHEMA};
 
@@ -67,12 +68,14 @@ pub enum ReadError {
         cause: serde_json::Error,
     },
     /// It is a record of another version of the format.
-    #[error("{origin} is a record of format `{found}`; only `{SCHEMA}` can be read")]
+    #[error("{origin} is a record of format `{found}`; only `{expected}` can be read")]
     Version {
         /// The file.
         origin: String,
         /// The version it names.
         found: String,
+        /// The version that can be read.
+        expected: &'static str,
     },
     /// A value in it cannot be.
     #[error("{origin}: {invalid}")]
@@ -115,26 +118,10 @@ impl Record {
     /// [`ReadError`] if the text is empty, cut off, no JSON or not a record's, names another version of the format, or
     /// breaks a rule of [`Record::check`].
     pub fn from_json(text: &str, origin: &str) -> Result<Record, ReadError> {
-        #[derive(Deserialize)]
-        struct Version {
-            schema: Option<String>,
-        }
-        let origin = origin.to_owned();
-        if text.trim().is_empty() {
-            return Err(ReadError::Empty { origin });
-        }
-        // The version first: the fields of another version would only give an error that hides the reason.
-        let version: Version = parse(text, &origin)?;
-        let Some(schema) = version.schema else { return Err(ReadError::NoSchema { origin }) };
-        if schema != SCHEMA {
-            // As much as a message needs, and nothing that a terminal would obey.
-            let found = schema.escape_debug().take(40).collect();
-            return Err(ReadError::Version { origin, found });
-        }
-        let record: Record = parse(text, &origin)?;
+        let record: Record = of_version(text, origin, SCHEMA)?;
         match record.check() {
             Ok(()) => Ok(record),
-            Err(invalid) => Err(ReadError::Invalid { origin, invalid }),
+            Err(invalid) => Err(ReadError::Invalid { origin: origin.into(), invalid }),
         }
     }
 
@@ -145,9 +132,7 @@ impl Record {
     /// serializer makes `null` of them without a word; here they are refused.
     pub fn to_json(&self) -> Result<String, InvalidRecord> {
         self.check()?;
-        let mut json = serde_json::to_string_pretty(self).expect("a record has no map whose keys are not strings");
-        json.push('\n');
-        Ok(json)
+        Ok(json(self))
     }
 }
 
@@ -156,6 +141,38 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Any record as indented JSON, with a newline at the end.
+pub(super) fn json(record: &impl Serialize) -> String {
+    let mut json = serde_json::to_string_pretty(record).expect("a record has no map whose keys are not strings");
+    json.push('\n');
+    json
+}
+
+/// Reads a record of whatever kind that has to name this version of its format.
+pub(super) fn of_version<T: DeserializeOwned>(
+    text: &str,
+    origin: &str,
+    expected: &'static str,
+) -> Result<T, ReadError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: Option<String>,
+    }
+    let origin = origin.to_owned();
+    if text.trim().is_empty() {
+        return Err(ReadError::Empty { origin });
+    }
+    // The version first: the fields of another version would only give an error that hides the reason.
+    let version: Version = parse(text, &origin)?;
+    let Some(schema) = version.schema else { return Err(ReadError::NoSchema { origin }) };
+    if schema != expected {
+        // As much as a message needs, and nothing that a terminal would obey.
+        let found = schema.escape_debug().take(40).collect();
+        return Err(ReadError::Version { origin, found, expected });
+    }
+    parse(text, &origin)
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str, origin: &str) -> Result<T, ReadError> {

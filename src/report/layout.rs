@@ -148,14 +148,9 @@ pub(super) fn of(record: &Record) -> Layout {
     if axes.sizes.iter().any(|(_, layouts)| layouts.is_some()) {
         notes.push(notes::LAYOUTS.into());
     }
-    notes.extend(notes::absent(record));
-    Layout {
-        facts: environment(&record.environment),
-        warnings: warnings(record),
-        sections,
-        notes,
-        footnotes: footnotes.0,
-    }
+    notes.extend(notes::absent(&record.absent));
+    let warnings = warnings(record.interrupted, record.results.is_empty());
+    Layout { facts: environment(&record.environment), warnings, sections, notes, footnotes: footnotes.0 }
 }
 
 /// Where and how a program ran.
@@ -169,12 +164,12 @@ pub(super) fn environment(environment: &Environment) -> Vec<String> {
     ]
 }
 
-fn warnings(record: &Record) -> Vec<String> {
+pub(super) fn warnings(interrupted: bool, empty: bool) -> Vec<String> {
     let mut warnings = Vec::new();
-    if record.interrupted {
+    if interrupted {
         warnings.push("The run was interrupted: rows are missing.".into());
     }
-    if record.results.is_empty() {
+    if empty {
         warnings.push("The record has no results.".into());
     }
     warnings

@@ -17,6 +17,7 @@ mod meter;
 mod method;
 mod notes;
 mod number;
+mod probes;
 mod profile;
 mod svg;
 mod table;
@@ -33,6 +34,7 @@ pub use explain::explain;
 pub use html::{Source, html};
 pub use notes::peak_source;
 pub use number::bytes;
+pub use probes::{Report, banks, coalescing, hierarchy};
 pub use table::Screen;
 pub use text::{escape, escape_lines};
 

@@ -42,7 +42,8 @@ impl Footnotes {
         numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
     }
 
-    fn number(&mut self, note: String) -> usize {
+    /// The number of a note, which is a new one unless it is there already.
+    pub(super) fn number(&mut self, note: String) -> usize {
         let known = self.0.iter().position(|other| *other == note);
         known.unwrap_or_else(|| {
             self.0.push(note);
@@ -149,10 +150,10 @@ fn bounds(device: &Device, rows: &[&Row]) -> Option<&'static str> {
 }
 
 /// What the record says of an API without devices.
-pub(super) fn absent(record: &Record) -> Vec<String> {
+pub(super) fn absent(absent: &[Absent]) -> Vec<String> {
     let line = |absent: &Absent| {
         let remedy = if absent.remedy.is_empty() { String::new() } else { format!("; {}", absent.remedy) };
         format!("No {} device: {}{remedy}", absent.api, absent.reason)
     };
-    record.absent.iter().map(line).collect()
+    absent.iter().map(line).collect()
 }

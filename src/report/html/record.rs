@@ -63,7 +63,7 @@ pub(super) fn section(i: usize, source: &Source) -> Markup {
 /// The machine, the program, the devices, and what was not there.
 fn environment(record: &Record, id: &str) -> Markup {
     let environment = &record.environment;
-    let absent = notes::absent(record);
+    let absent = notes::absent(&record.absent);
     html! {
         h3 id={ (id) "-environment" } { "Environment" }
         dl {

@@ -1,0 +1,51 @@
+//! The report of `cornerturn banks`.
+
+use super::super::layout::{Grid, Section, left, right};
+use super::super::notes::Footnotes;
+use super::super::number::{self, NONE, or_none};
+use super::{Report, heading, lines, marks, report};
+use crate::record::{BanksRow, ProbeRecord, Series};
+
+const MEANING: [&str; 2] = [
+    "Stride: words of 4 bytes from one lane's access to the next one's. Degree: passes that the access model predicts for a request of 32 lanes.",
+    "Cycles and ns: of one request, while one block keeps the shared memory of one multiprocessor busy; ratio: against stride 1.",
+];
+
+/// Model and measurement of each device's strides.
+pub fn banks(record: &ProbeRecord<BanksRow>) -> Report {
+    let mut footnotes = Footnotes::default();
+    let mut sections = Vec::new();
+    for device in &record.devices {
+        let rows: Vec<_> = record.results.iter().filter(|row| row.device == device.id).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let mut grid = Grid::default();
+        grid.columns.extend(["stride", "degree", "cycles", "ns", "ratio", "spread"].map(right));
+        grid.columns.push(left("notes"));
+        grid.rows = rows.iter().map(|row| cells(row, &mut footnotes)).collect();
+        grid.drop_empty_last();
+        sections.push(Section {
+            heading: heading(record, &device.id),
+            lines: lines(record, &device.id),
+            grid,
+            ..Section::default()
+        });
+    }
+    report(record, sections, &MEANING, footnotes)
+}
+
+fn cells(row: &BanksRow, footnotes: &mut Footnotes) -> Vec<String> {
+    let median = |series: &Option<Series>, scale: f64| {
+        or_none(series.as_ref().map(|series| scale * series.median), number::significant)
+    };
+    vec![
+        row.stride.to_string(),
+        row.degree.map_or(NONE.into(), |degree| degree.to_string()),
+        median(&row.request_cycles, 1.0),
+        median(&row.request_s, 1e9),
+        or_none(row.ratio, number::ratio),
+        or_none(row.request_cycles.as_ref().or(row.request_s.as_ref()).map(|series| series.spread), number::fraction),
+        marks(footnotes, row.status, row.reason.as_deref(), row.timer, row.timer_note.as_deref()),
+    ]
+}

@@ -1,0 +1,147 @@
+//! The report of `cornerturn hierarchy`.
+
+use super::super::layout::{Grid, Section, left, right};
+use super::super::notes::Footnotes;
+use super::super::number::{self, NONE, or_none};
+use super::{Report, heading, lines, report};
+use crate::device::TimerKind;
+use crate::probe::Level;
+use crate::record::{Bandwidth, HierarchyRow, LevelRow, ProbeRecord, Series};
+
+const MEANING: [&str; 4] = [
+    "Capacity: as the driver tells it, and as the curve of latencies shows it: the last size before the latency leaves its plateau.",
+    "Latency: the median of an access that waits for the one before; of registers, a multiply-add. Spread: interquartile range over median.",
+    "GB/s: what all multiprocessors together read, in 10⁹ bytes a second; of registers, operands of multiply-adds. B/cycle: of one multiprocessor.",
+    "docs/HIERARCHY.md says how each figure comes about, and what biases it.",
+];
+
+/// The levels of each device, the curve they are read from, and all bandwidths.
+pub fn hierarchy(record: &ProbeRecord<HierarchyRow>) -> Report {
+    let mut sections = Vec::new();
+    for row in &record.results {
+        sections.push(levels(record, row));
+        sections.extend(curve(row));
+        sections.extend(bandwidths(row));
+    }
+    report(record, sections, &MEANING, Footnotes::default())
+}
+
+fn levels(record: &ProbeRecord<HierarchyRow>, row: &HierarchyRow) -> Section {
+    let mut lines = lines(record, &row.device);
+    lines.extend(row.reason.as_ref().map(|reason| format!("{}: {reason}", row.status)));
+    let clock = row.clock_hz.map(|hz| format!(", {} MHz while it was measured", number::significant(hz / 1e6)));
+    lines.extend(row.multiprocessors.map(|n| format!("{n} multiprocessors{}", clock.unwrap_or_default())));
+    lines.extend(row.timer_note.as_ref().map(|note| format!("timed by the host's clock: {note}")));
+    if row.timer_note.is_none() && row.timer == Some(TimerKind::Host) {
+        lines.push("timed by the host's clock".into());
+    }
+    lines.extend(row.levels.iter().filter_map(|level| Some(format!("{}: {}", title(level), level.note.as_ref()?))));
+    lines.extend(beyond(row));
+    let mut grid = Grid::default();
+    if !row.levels.is_empty() {
+        grid.columns = ["level", "where", "scope", "lifetime"].map(left).into();
+        let figures = ["driver says", "measured", "cycles", "ns", "spread", "GB/s", "B/cycle"];
+        grid.columns.extend(figures.map(right));
+        grid.rows = row.levels.iter().map(|level| cells(row, level)).collect();
+    }
+    Section { heading: heading(record, &row.device), lines, grid, ..Section::default() }
+}
+
+fn title(level: &LevelRow) -> &str {
+    Level::of_name(&level.level).map_or(&level.level, |level| level.title())
+}
+
+fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
+    let known = Level::of_name(&level.level);
+    let word = |word: fn(Level) -> &'static str| known.map_or(NONE, word).to_owned();
+    let each = |bytes: Option<u64>| {
+        let bytes = bytes.map(number::bytes)?;
+        let times = row.multiprocessors.filter(|_| level.per == Level::Registers.per());
+        Some(times.map_or(bytes.clone(), |n| format!("{n} × {bytes}")))
+    };
+    let bandwidth = row.bandwidth(&level.level);
+    let median = |series: &Option<Series>, scale: f64| {
+        or_none(series.as_ref().map(|series| scale * series.median), number::significant)
+    };
+    vec![
+        title(level).into(),
+        word(Level::space),
+        word(Level::scope),
+        word(Level::lifetime),
+        each(level.driver_bytes.or(level.block_bytes)).unwrap_or(NONE.into()),
+        each(level.measured_bytes).unwrap_or(NONE.into()),
+        median(&level.latency_cycles, 1.0),
+        median(&level.latency_s, 1e9),
+        or_none(level.latency_s.as_ref().map(|series| series.spread), number::fraction),
+        or_none(bandwidth.map(|bandwidth| bandwidth.gbps), number::significant),
+        or_none(bandwidth.and_then(|bandwidth| per_cycle(row, bandwidth)), number::significant),
+    ]
+}
+
+/// Bytes in a cycle of a multiprocessor: by its own clock, or from the time and the clock's rate.
+fn per_cycle(row: &HierarchyRow, bandwidth: &Bandwidth) -> Option<f64> {
+    let counted = bandwidth.bytes_per_cycle.as_ref().map(|series| series.median);
+    counted.or_else(|| Some(bandwidth.gbps * 1e9 / row.clock_hz? / row.multiprocessors? as f64))
+}
+
+/// What large sets show: how the latency goes on beyond the last-level cache.
+fn beyond(row: &HierarchyRow) -> Option<String> {
+    let cache = row.level(Level::L2.name())?.driver_bytes?;
+    let mut beyond = row.curve.iter().filter(|point| point.bytes >= 2 * cache);
+    let (first, last) = (beyond.next()?, beyond.next_back()?);
+    let ns = |series: &Series| number::significant(series.median * 1e9);
+    Some(format!(
+        "beyond the cache: {} ns in {}, {} ns in {}; there the latency of memory still rises with what is missed in \
+         the cache's last remains and in the TLBs, which keep the addresses of pages",
+        ns(&first.latency_s),
+        number::bytes(first.bytes),
+        ns(&last.latency_s),
+        number::bytes(last.bytes)
+    ))
+}
+
+/// A point of the curve for each doubling of the size.
+fn curve(row: &HierarchyRow) -> Option<Section> {
+    let mut grid = Grid { columns: ["set", "cycles", "ns", "spread"].map(right).into(), ..Grid::default() };
+    let mut next = 0;
+    let last = row.curve.last()?.bytes;
+    for point in &row.curve {
+        if point.bytes < next && point.bytes != last {
+            continue;
+        }
+        next = 2 * point.bytes;
+        grid.rows.push(vec![
+            number::bytes(point.bytes),
+            or_none(point.latency_cycles.as_ref().map(|series| series.median), number::significant),
+            number::significant(point.latency_s.median * 1e9),
+            number::fraction(point.latency_s.spread),
+        ]);
+    }
+    let lines = vec![format!("{} sizes were measured; these are some of them", row.curve.len())];
+    Some(Section {
+        heading: format!("Latency over the size of the set, {}", row.device),
+        lines,
+        grid,
+        ..Section::default()
+    })
+}
+
+fn bandwidths(row: &HierarchyRow) -> Option<Section> {
+    let gpu = !row.levels.is_empty();
+    let mut grid = Grid { columns: vec![left("probe")], ..Grid::default() };
+    grid.columns.extend(gpu.then(|| left("level")));
+    grid.columns.extend(["set", "GB/s", "B/cycle", "spread"].map(right));
+    for bandwidth in &row.bandwidths {
+        let mut cells = vec![bandwidth.probe.clone()];
+        cells.extend(gpu.then(|| bandwidth.level.clone()));
+        cells.extend([
+            number::bytes(bandwidth.set_bytes),
+            number::significant(bandwidth.gbps),
+            or_none(per_cycle(row, bandwidth), number::significant),
+            number::fraction(bandwidth.launch_s.spread),
+        ]);
+        grid.rows.push(cells);
+    }
+    let heading = format!("Bandwidth, {}", row.device);
+    (!row.bandwidths.is_empty()).then_some(Section { heading, grid, ..Section::default() })
+}
