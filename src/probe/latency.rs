@@ -12,8 +12,13 @@ use crate::backend::{BAND_BYTES, PreparedRun, Workspace};
 use crate::device::TimerKind;
 use crate::timing::Timing;
 
-/// Steps of the shorter chain: a millisecond and more at 30 ns a step, half of it at an L1's.
-const STEPS: u32 = 1 << 15;
+/// Steps of the shorter chain: half a millisecond and more, which is long against what a timestamp is off.
+const fn steps(probe: Probe) -> u32 {
+    match probe {
+        Probe::Chain => 1 << 18,
+        _ => 1 << 15,
+    }
+}
 /// Steps of a launch in which a set is walked through before it is timed: half a second at 500 ns a step.
 const WALK_STEPS: u64 = 1 << 20;
 /// Steps are taken so many at a time.
@@ -139,13 +144,14 @@ pub(super) fn chain(
     probe: Probe,
     latency: &mut Latency,
 ) -> Result<(), Ended> {
-    let mut short = prepare(workspace, probe, STEPS)?;
-    let mut long = prepare(workspace, probe, 2 * STEPS)?;
+    let steps = steps(probe);
+    let mut short = prepare(workspace, probe, steps)?;
+    let mut long = prepare(workspace, probe, 2 * steps)?;
+    let steps = f64::from(steps);
     for _ in 0..BATCHES {
         let first = session.once(short.as_mut())?;
         let second = session.once(long.as_mut())?;
         let cycles = session.cycles(workspace, 1)?;
-        let steps = f64::from(STEPS);
         match (first, second) {
             (Timing::Device(_), Timing::Device(_)) if second.seconds() > first.seconds() => {
                 latency.add(TimerKind::Device, (second.seconds() - first.seconds()) / steps);

@@ -11,6 +11,7 @@
 #include "fake.h"
 
 #include <stdint.h>
+#include <time.h>
 
 #ifdef OLD
 #define VERSION 11040
@@ -54,6 +55,9 @@ API cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 37: *value = 6016; break;      // GLOBAL_MEMORY_BUS_WIDTH
         case 38: *value = 60 << 20; break;  // L2_CACHE_SIZE
         case 75: *value = 9; break;         // COMPUTE_CAPABILITY_MAJOR
+        case 81: *value = 233472; break;    // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+        case 82: *value = 65536; break;     // MAX_REGISTERS_PER_MULTIPROCESSOR
+        case 97: *value = 232448; break;    // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         default: *value = 0;
     }
     return device < 0;
@@ -146,11 +150,46 @@ static void on(void* stream, const char* what) {
     if (stream && getenv("FAKE_ORDER")) note("on %d %s\n", *(int*)stream, what);
 }
 
+// The parameter of every probe, `Probe` in cuda/probe.cuh.
+struct probe { unsigned blocks, steps, first, stride, count, window, shift, trap; };
+
+// Whether a kernel is a probe.
+static int is_probe(const char* kernel) {
+    const char* probes[] = {"chase", "chase_shared", "chain", "multiply", "read", "read_shared", "banks", "load", "store"};
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        if (!strcmp(kernel, probes[i])) return 1;
+    }
+    return 0;
+}
+
+// A chain is really followed and a store really done; the other probes are as fast as can be. Every block takes 1000
+// cycles.
+static int perform_probe(const char* kernel, unsigned threads, char* source, uint64_t* state, struct probe p) {
+    note("launch %s %u %u\n", kernel, p.blocks, p.steps);
+    if (!strcmp(kernel, "store")) {
+        unsigned* to = (unsigned*)state;
+        // Elements of 4 bytes, 8 a thread.
+        if (number("FAKE_WIDTH", 1) != 4) return 0;
+        for (uint64_t i = 0; i < (uint64_t)p.blocks * threads * 8; i++) to[p.first + i * p.stride] = (unsigned)i ^ p.trap;
+        return 0;
+    }
+    if (!strcmp(kernel, "chase")) {
+        uint64_t at = state[0] ? state[0] : (uint64_t)(uintptr_t)source;
+        for (unsigned i = 0; i < p.steps; i++) at = *(uint64_t*)(uintptr_t)at;
+        state[0] = at;
+    }
+    if (!strcmp(kernel, "load") || (!strcmp(kernel, "read") && threads == 256)) return 0;
+    for (unsigned block = 0; block < p.blocks; block++) state[1 + block] = 1000;
+    return 0;
+}
+
 struct work {
     const char* kernel; // NULL: a copy of `matrices.rows` bytes
     unsigned blocks;
     uint64_t source, destination;
     struct matrices matrices;
+    unsigned threads; // a probe's
+    struct probe probe;
 };
 struct graph { struct work work[256]; unsigned count; };
 static struct graph* capturing;
@@ -163,6 +202,9 @@ static int perform(const struct work* work) {
         note("launch memcpy\n");
         memcpy(destination, source, m.rows);
         return 0;
+    }
+    if (work->threads) {
+        return perform_probe(work->kernel, work->threads, (char*)source, (uint64_t*)destination, work->probe);
     }
     size_t width = number("FAKE_WIDTH", 1);
     note("launch %s\n", work->kernel);
@@ -262,8 +304,14 @@ API cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
                    unsigned block_y, unsigned block_z, unsigned shared, void* stream, void** parameters, void** extra) {
     ENTER();
     if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x * block_y * block_z > 1024 || shared || extra) return 1;
-    struct work work = {function, grid_x, *(uint64_t*)parameters[0], *(uint64_t*)parameters[1],
-                        *(struct matrices*)parameters[2]};
+    struct work work = {function, grid_x, *(uint64_t*)parameters[0], *(uint64_t*)parameters[1]};
+    if (is_probe(function)) {
+        work.threads = block_x;
+        work.probe = *(struct probe*)parameters[2];
+        if (work.probe.blocks != grid_x) return 1;
+    } else {
+        work.matrices = *(struct matrices*)parameters[2];
+    }
     on(stream, "kernel");
     return stream ? submit(work) : 400;
 }
@@ -322,21 +370,28 @@ API cuGraphLaunch(void* executable, void* stream) {
 API cuGraphExecDestroy(void* executable) { ENTER(); free(executable); return 0; }
 API cuGraphDestroy(void* graph) { ENTER(); note("forget\n"); free(graph); return 0; }
 
-// An event is its flags.
+// An event is its flags, and when it was recorded: work is done by then.
+struct event { unsigned flags; struct timespec at; };
 API cuEventCreate(void** event, unsigned flags) {
     ENTER();
-    *event = malloc(sizeof flags);
-    *(unsigned*)*event = flags;
+    *event = calloc(1, sizeof(struct event));
+    ((struct event*)*event)->flags = flags;
     return 0;
 }
 API cuEventDestroy_v2(void* event) { ENTER(); free(event); return 0; }
-API cuEventRecord(void* event, void* stream) { ENTER(); on(stream, "record"); return event && stream ? 0 : 400; }
+API cuEventRecord(void* event, void* stream) {
+    ENTER();
+    on(stream, "record");
+    if (!event || !stream) return 400;
+    return clock_gettime(CLOCK_MONOTONIC, &((struct event*)event)->at);
+}
 API cuEventQuery(void* event) { ENTER(); return event ? 0 : 400; }
 API cuEventSynchronize(void* event) { ENTER(); return event ? 0 : 400; }
 API cuEventElapsedTime(float* ms, void* start, void* end) {
     ENTER();
-    if (*(unsigned*)start || *(unsigned*)end) return 400; // made without a time
-    *ms = 0.001f;
+    struct event *from = start, *to = end;
+    if (from->flags || to->flags) return 400; // made without a time
+    *ms = (to->at.tv_sec - from->at.tv_sec) * 1e3f + (to->at.tv_nsec - from->at.tv_nsec) * 1e-6f;
     return 0;
 }
 
