@@ -24,6 +24,10 @@ mod clocks;
 mod enqueue;
 
 #[cfg(target_os = "linux")]
+#[path = "fake_driver/probes.rs"]
+mod probes;
+
+#[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeSet;
     use std::num::NonZeroU32;
@@ -51,7 +55,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 13] = [
+    const SCENES: [(&str, Scene); 14] = [
         ("list", list),
         ("clocks", crate::clocks::clocks),
         ("transpose", transpose),
@@ -65,6 +69,8 @@ mod linux {
         ("host_order", crate::enqueue::host_order),
         ("host_lost", crate::enqueue::host_lost),
         ("profile", profile),
+        ("hierarchy", crate::probes::hierarchy),
+        ("probes", crate::probes::all),
     ];
 
     pub fn main() -> ExitCode {
@@ -172,6 +178,7 @@ mod linux {
         trials.extend(host());
         #[cfg(feature = "cli")]
         trials.extend(counters());
+        trials.extend(probes());
         for width in Width::ALL {
             let play = Play { width, ..Play::scene("transpose") };
             trials.push(case(&format!("transpose::{width}"), play, ""));
@@ -182,6 +189,41 @@ mod linux {
             ));
         }
         libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    }
+
+    /// Cases of the probes of the memory hierarchy.
+    fn probes() -> [Trial; 5] {
+        let play = |scene, fake| Play { fake, width: Width::W4, ..Play::scene(scene) };
+        let failed = "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+        [
+            case(
+                "probe_hierarchy",
+                play("hierarchy", &[]),
+                "cuda:0 ok -\nregisters Some(262144) None\nshared Some(233472) Some(232448)\nl1 None None\n\
+                 l2 Some(62914560) None\nglobal Some(1073741824) None\n\
+                 by the blocks' clock: [\"multiply\", \"read-shared\", \"read-l1\"]\n",
+            ),
+            case(
+                "probe_hierarchy_fails",
+                play("hierarchy", &[("FAKE_FAIL", "cuLaunchKernel:701")]),
+                format!("cuda:0 failed {failed}\n"),
+            ),
+            case(
+                "probe_hierarchy_without_memory",
+                play("hierarchy", &[("FAKE_FAIL", "cuMemAlloc_v2:2")]),
+                "cuda:0 failed out of memory: 32 B requested, 1073741824 B free\n",
+            ),
+            case(
+                "probes",
+                play("probes", &[]),
+                "banks ok - Some(32) true\nload 4 measured\nload 16 measured\nstore 4 measured\nstore 16 measured\n",
+            ),
+            case(
+                "probes_fail",
+                play("probes", &[("FAKE_FAIL", "cuLaunchKernel:701")]),
+                format!("banks failed {failed} Some(1) false\nload 4 {failed}\n"),
+            ),
+        ]
     }
 
     /// Cases of matrices of the host: what is put on which stream, and what fails on the way.

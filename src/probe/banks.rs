@@ -30,10 +30,12 @@ pub fn run(targets: &[Target], settings: Settings, stop: &AtomicBool, observer: 
             break;
         }
         let mut session = Session::new(target, hardware(target, targets), settings, &mut progress);
-        let mut found: Vec<Found> = STRIDES.map(|stride| Found { stride, timed: None, cycles: Vec::new() }).collect();
-        let ended = measure(&mut session, &mut found);
-        let rounds = session.rounds(ROUNDS);
-        rows.extend(finish(target, rounds, found, ended));
+        let mut found: Vec<Found> = STRIDES.map(Found::new).collect();
+        let mut at = 0;
+        if let Err(Ended::Device(error)) = measure(&mut session, &mut found, &mut at) {
+            found[at].error = Some(error);
+        }
+        rows.extend(finish(target, session.rounds(ROUNDS), found));
         progress.skip_to(done * steps);
     }
     rows
@@ -44,21 +46,31 @@ struct Found {
     stride: u32,
     timed: Option<Timed>,
     cycles: Vec<f64>,
+    error: Option<BackendError>,
+}
+
+impl Found {
+    fn new(stride: u32) -> Found {
+        Found { stride, timed: None, cycles: Vec::new(), error: None }
+    }
 }
 
 fn requests(rounds: u32) -> u64 {
     u64::from(rounds) * REQUESTS * u64::from(Probe::Banks.block(Language::Wgsl)) / WARP
 }
 
-fn measure(session: &mut Session, found: &mut [Found]) -> Result<(), Ended> {
+/// Measures all strides; `at` is the index of the one that is on when it ends.
+fn measure(session: &mut Session, found: &mut [Found], at: &mut usize) -> Result<(), Ended> {
     if session.target.info().id.api == Api::Cpu {
         return Err(BackendError::Unsupported("a CPU has no shared memory whose banks could conflict".into()).into());
     }
     let rounds = session.rounds(ROUNDS);
     let words = Probe::Banks.define("WORDS", session.language());
     for _ in 0..session.settings.repetitions {
+        *at = 0;
         let workspace = session.buffers(u64::from(words) * BANK_BYTES, state_bytes(1))?;
-        for Found { stride, timed, cycles } in found.iter_mut() {
+        for (index, Found { stride, timed, cycles, .. }) in found.iter_mut().enumerate() {
+            *at = index;
             session.next(&format!("bank conflicts of stride {stride}"))?;
             session.warm_up()?;
             let stride = *stride;
@@ -72,27 +84,20 @@ fn measure(session: &mut Session, found: &mut [Found]) -> Result<(), Ended> {
     Ok(())
 }
 
-fn finish(target: &Target, rounds: u32, found: Vec<Found>, ended: Result<(), Ended>) -> Vec<BanksRow> {
-    let stopped = matches!(ended, Err(Ended::Stopped));
-    let failed = match &ended {
-        Err(Ended::Device(error)) => Some(failure(error)),
-        _ => None,
-    };
-    // What was interrupted before its first sample has nothing to say.
-    let says_something = |found: &Found| found.timed.is_some() || !stopped;
+/// The rows, in the order of the strides; what was not measured before an early end has nothing to say.
+fn finish(target: &Target, rounds: u32, found: Vec<Found>) -> Vec<BanksRow> {
     let mut rows: Vec<BanksRow> = Vec::new();
-    for found in found.into_iter().filter(says_something) {
-        let mut row = blank(target, found.stride, rounds);
-        match (found.timed, &failed) {
-            (Some(timed), _) => row.fill(timed, found.cycles),
-            (None, Some((status, reason))) => (row.status, row.reason) = (*status, Some(reason.clone())),
-            (None, None) => (row.status, row.reason) = (Status::Failed, Some("no batch was timed".into())),
+    for Found { stride, timed, cycles, error } in found {
+        let mut row = blank(target, stride, rounds);
+        match (error, timed) {
+            (Some(error), _) => {
+                let (status, reason) = failure(&error);
+                (row.status, row.reason) = (status, Some(reason));
+            }
+            (None, Some(timed)) => row.fill(timed, cycles),
+            (None, None) => continue,
         }
         rows.push(row);
-        // One row says that a device has no banks.
-        if failed.as_ref().is_some_and(|(status, _)| *status == Status::Unsupported) {
-            break;
-        }
     }
     against_unit_stride(&mut rows);
     rows

@@ -66,8 +66,12 @@ pub fn run(
         let mut session = Session::new(target, hardware(target, targets), settings, &mut progress);
         let bytes = set_bytes(&session);
         let mut found: Vec<_> = cases().map(|case| Found { case, outcome: None }).collect();
-        let ended = measure(&mut session, bytes, &mut found);
-        rows.extend(finish(target, bytes, found, ended));
+        let mut at = 0;
+        let ended = measure(&mut session, bytes, &mut found, &mut at);
+        if let Err(Ended::Device(error)) = &ended {
+            found[at].outcome = Some(Err(error.clone()));
+        }
+        rows.extend(finish(target, bytes, found, ended.is_err()));
         progress.skip_to(done * steps);
     }
     rows
@@ -89,14 +93,17 @@ struct Found {
     outcome: Option<Result<Timed, BackendError>>,
 }
 
-fn measure(session: &mut Session, bytes: u64, found: &mut [Found]) -> Result<(), Ended> {
+/// Measures all cases; `at` is the index of the one that is on when it ends.
+fn measure(session: &mut Session, bytes: u64, found: &mut [Found], at: &mut usize) -> Result<(), Ended> {
     if session.target.info().id.api == Api::Cpu {
         return Err(BackendError::Unsupported("a CPU has no warps whose accesses could be coalesced".into()).into());
     }
     for repetition in 1..=session.settings.repetitions {
+        *at = 0;
         session.next(&format!("filling buffers, {repetition}"))?;
         let workspace = session.buffers(bytes.max(16), bytes.max(16))?;
-        for Found { case, outcome } in found.iter_mut() {
+        for (index, Found { case, outcome }) in found.iter_mut().enumerate() {
+            *at = index;
             let Case { access, width, stride, first, .. } = *case;
             session.next(&format!("{access}s of {width} B, stride {stride}, start {first}"))?;
             if matches!(outcome, Some(Err(_))) {
@@ -147,40 +154,28 @@ impl Case {
     }
 }
 
-/// The rows, in the order of the cases.
-fn finish(target: &Target, bytes: u64, found: Vec<Found>, ended: Result<(), Ended>) -> Vec<CoalescingRow> {
-    let failed = match &ended {
-        Ok(()) => None,
-        Err(Ended::Stopped) => Some(None),
-        Err(Ended::Device(error)) => Some(Some(failure(error))),
-    };
+/// The rows, in the order of the cases; what was not measured before an early end has nothing to say.
+fn finish(target: &Target, bytes: u64, found: Vec<Found>, early: bool) -> Vec<CoalescingRow> {
     let mut rows = Vec::new();
     for Found { case, outcome } in found {
         let mut row = case.row(target, bytes);
-        match (outcome, &failed) {
-            (Some(Ok(timed)), _) => row.fill(target, timed),
-            (Some(Err(error)), _) => (row.status, row.reason) = with_reason(failure(&error)),
-            // What was interrupted before its first sample has nothing to say.
-            (None, Some(None)) => continue,
-            (None, Some(Some(failure))) => {
-                (row.status, row.reason) = with_reason(failure.clone());
-                // One row says that a device cannot do it.
+        let (status, reason) = match outcome {
+            Some(Ok(timed)) => {
+                row.fill(target, timed);
                 rows.push(row);
-                break;
+                continue;
             }
-            (None, None) => {
+            Some(Err(error)) => failure(&error),
+            None if early => continue,
+            None => {
                 let reason = format!("a set of {bytes} B is too small for one block with stride {}", case.stride);
-                (row.status, row.reason) = (Status::Unsupported, Some(reason));
+                (Status::Unsupported, reason)
             }
-        }
-        rows.push(row);
+        };
+        rows.push(CoalescingRow { status, reason: Some(reason), ..row });
     }
     against_unit_stride(&mut rows);
     rows
-}
-
-fn with_reason((status, reason): (Status, String)) -> (Status, Option<String>) {
-    (status, Some(reason))
 }
 
 /// Fills in the percentages of what the same accesses reach one after the other.
@@ -189,7 +184,7 @@ fn against_unit_stride(rows: &mut [CoalescingRow]) {
     for row in rows {
         let same = unit.iter().find(|unit| (&unit.access, unit.width) == (&row.access, row.width));
         row.percent_of_unit_stride =
-            row.gbps.zip(same.and_then(|unit| unit.gbps)).map(|(own, unit)| 100.0 * own / unit);
+            row.gbps.zip(same.and_then(|unit| unit.gbps)).map(|(own, unit)| 100.0 * (own / unit));
     }
 }
 
