@@ -92,7 +92,6 @@ fn launch(workspace: &dyn Workspace, probe: Probe, parameters: Parameters) -> Re
     Ok(())
 }
 
-/// A probe without blocks of 256 invocations is not owed by a device; whether it has them, its answer says.
 fn chase(device: &dyn TransposeBackend) -> Result<(), Failed> {
     const LINES: usize = 100;
     let workspace = device.workspace(&space(128 * LINES as u64, state_bytes(1)).unwrap(), 1)?;
@@ -106,7 +105,7 @@ fn chase(device: &dyn TransposeBackend) -> Result<(), Failed> {
     // A launch goes on where the last one stopped; once around, and beyond.
     for steps in [8, 64, 128] {
         let parameters = Parameters { blocks: 1, steps, ..Parameters::default() };
-        // By the host's clock a backend may launch more than once: what is timed is not what is checked.
+        // By the host's clock a backend may launch more than once.
         let mut run = workspace.prepare_probe(&Launch { probe: Probe::Chase, parameters })?;
         let before = position(workspace.as_ref(), begin)?;
         run.run(std::num::NonZeroU32::MIN)?;
@@ -256,9 +255,12 @@ fn store(device: &dyn TransposeBackend) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Checks that a record of a device of this kind shows what it must.
+type Shows = fn(&Value, DeviceKind) -> Result<(), Failed>;
+
 /// The three commands on a device, with small sets, and what a record of each must show.
 fn commands(id: DeviceId) -> Vec<Trial> {
-    let cases: [(&str, &[&str], fn(&Value, DeviceKind) -> Result<(), Failed>); 3] = [
+    let cases: [(&str, &[&str], Shows); 3] = [
         ("hierarchy", &["--largest", "1MiB"], hierarchy_shows),
         ("coalescing", &["--set", "4MiB"], coalescing_shows),
         ("banks", &[], banks_shows),
@@ -277,12 +279,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn command(
-    id: DeviceId,
-    name: &str,
-    more: &[&str],
-    shows: fn(&Value, DeviceKind) -> Result<(), Failed>,
-) -> Result<(), Failed> {
+fn command(id: DeviceId, name: &str, more: &[&str], shows: Shows) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (json, markdown) = (path("run.json"), path("run.md"));
@@ -405,7 +402,9 @@ fn schema_is_strict() -> Result<(), Failed> {
     cornerturn(&[&args[..], &["--quiet", "--json", &json]].concat())?;
     let record: Value = serde_json::from_str(&fs::read_to_string(&json)?)?;
     valid(&record)?;
-    let broken: [(&str, fn(&mut Value)); 6] = [
+    /// What makes a record invalid.
+    type Break = fn(&mut Value);
+    let broken: [(&str, Break); 6] = [
         ("of another kind", |record| record["schema"] = "cornerturn-banks/1".into()),
         ("of another version", |record| record["schema"] = "cornerturn-hierarchy/2".into()),
         ("with an unknown field", |record| record["results"][0]["more"] = 1.into()),

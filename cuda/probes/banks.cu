@@ -24,13 +24,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) banks(const unsigned int* so
     __syncthreads();
     const unsigned int base = (unsigned int)__cvta_generic_to_shared(words) + 4 * (threadIdx.x % 32 * p.stride);
     unsigned int sum = 0;
+    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all rounds.
     const long long begin = clock64();
     for (unsigned int step = 0; step < p.steps; step++) {
         const unsigned int at = base + 4 * 512 * (step % 2);
         unsigned int v[16];
 #pragma unroll
         for (int k = 0; k < 16; k++) {
-            asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(at + 4 * 32 * k));
+            asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[k]) : "r"(at + 4 * 32 * k));
         }
 #pragma unroll
         for (int k = 0; k < 16; k++) {

@@ -7,7 +7,7 @@
 //
 // Shared memory: none.
 //
-// Launch: one block of one thread. p.steps is a multiple of 32.
+// Launch: one block of one thread. p.steps is a multiple of 256.
 //
 // Bounds: none.
 
@@ -18,9 +18,9 @@ extern "C" __global__ void chain(const unsigned int* source, Word64* state, cons
     const float factor = 1.0f / (float)(1 + p.blocks);
     float value = (float)p.trap;
     const long long begin = clock64();
-    for (unsigned int step = 0; step < p.steps; step += 32) {
+    for (unsigned int step = 0; step < p.steps; step += 256) {
 #pragma unroll
-        for (int k = 0; k < 32; k++) {
+        for (int k = 0; k < 256; k++) {
             value = __fmaf_rn(value, factor, factor);
         }
     }

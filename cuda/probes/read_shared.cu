@@ -23,13 +23,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) read_shared(const uint4* sou
     __syncthreads();
     const unsigned int base = (unsigned int)__cvta_generic_to_shared(tile) + 16 * (threadIdx.x % 256);
     uint4 sum = make_uint4(0, 0, 0, 0);
+    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all rounds.
     const long long begin = clock64();
     for (unsigned int step = 0; step < p.steps; step++) {
         const unsigned int at = base + 16 * 256 * (step % 2);
         uint4 v[8];
 #pragma unroll
         for (int k = 0; k < 8; k++) {
-            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(v[k].x), "=r"(v[k].y), "=r"(v[k].z), "=r"(v[k].w)
                          : "r"(at + 16 * 64 * k));
         }

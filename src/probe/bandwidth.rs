@@ -12,8 +12,9 @@ use crate::record::{Bandwidth, Series};
 const VECTOR_BYTES: u64 = 16;
 /// Bytes of the operands that a multiply-add reads.
 const OPERAND_BYTES: u64 = 12;
-/// Of the last-level cache, this part is read to measure it: all of that is surely kept, wherever its lines fall.
-const CACHE_PART: (u64, u64) = (3, 8);
+/// Of the last-level cache, as far as it is near, this part is read to measure it: all of that is surely kept, wherever its
+/// lines fall.
+const CACHE_PART: (u64, u64) = (3, 4);
 /// A set that lies in memory is so many times as large as the last-level cache: what is left of it there from the
 /// launch before is less than a fifteenth.
 const MEMORY_MULTIPLE: u64 = 16;
@@ -33,14 +34,20 @@ struct Plan {
     alone: bool,
 }
 
-/// The probes of a level, of which the fastest counts; `l1_bytes` is the measured capacity of L1.
-pub(super) fn measure(
-    session: &mut Session,
-    level: Level,
-    l1_bytes: Option<u64>,
-    cache_bytes: u64,
-) -> Result<Vec<Bandwidth>, Ended> {
-    let plans = plans(session, level, l1_bytes, cache_bytes);
+/// What is known of the caches, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// The measured capacity of L1.
+    pub l1: Option<u64>,
+    /// That of L2, as far as it is near.
+    pub l2: u64,
+    /// What no cache is larger than.
+    pub beyond: u64,
+}
+
+/// The probes of a level, of which the fastest counts.
+pub(super) fn measure(session: &mut Session, level: Level, sizes: Sizes) -> Result<Vec<Bandwidth>, Ended> {
+    let plans = plans(session, level, sizes);
     let source_bytes = plans.iter().map(|plan| plan.source_bytes).max().unwrap_or(VECTOR_BYTES);
     let blocks = plans.iter().map(|plan| plan.launch.parameters.blocks).max().unwrap_or(1);
     let mut measured: Vec<Measured> = plans.iter().map(|_| Measured::default()).collect();
@@ -92,7 +99,7 @@ impl Measured {
     }
 }
 
-fn plans(session: &Session, level: Level, l1_bytes: Option<u64>, cache_bytes: u64) -> Vec<Plan> {
+fn plans(session: &Session, level: Level, sizes: Sizes) -> Vec<Plan> {
     let blocks = session.blocks();
     match level {
         Level::Registers => {
@@ -112,7 +119,7 @@ fn plans(session: &Session, level: Level, l1_bytes: Option<u64>, cache_bytes: u6
             let least = window(Probe::ReadL1, session.language());
             // With CUDA one block has all of the L1, otherwise several share it.
             let bytes = match session.language() {
-                Language::Cuda => l1_bytes.unwrap_or(0) / 2 / least * least,
+                Language::Cuda => sizes.l1.unwrap_or(0) / 2 / least * least,
                 Language::Wgsl => least,
             };
             let window = bytes.max(least);
@@ -121,7 +128,7 @@ fn plans(session: &Session, level: Level, l1_bytes: Option<u64>, cache_bytes: u6
         }
         Level::L2 => {
             let window = window(Probe::ReadL2, session.language());
-            let wanted = (cache_bytes / CACHE_PART.1 * CACHE_PART.0).min(session.most_bytes());
+            let wanted = (sizes.l2 / CACHE_PART.1 * CACHE_PART.0).min(session.most_bytes());
             let count = (wanted / window).max(1);
             // Two blocks of 1024 threads fill a multiprocessor.
             let blocks = if session.language() == Language::Cuda { 2 * blocks } else { blocks };
@@ -129,7 +136,7 @@ fn plans(session: &Session, level: Level, l1_bytes: Option<u64>, cache_bytes: u6
             vec![windows(session, level, Probe::ReadL2, blocks, window, count, 1, session.rounds(256))]
         }
         Level::Global => {
-            let wanted = (MEMORY_MULTIPLE * cache_bytes).min(session.most_bytes()).min(MOST_BYTES);
+            let wanted = (MEMORY_MULTIPLE * sizes.beyond).min(session.most_bytes()).min(MOST_BYTES);
             let wanted = session.settings.largest.map_or(wanted, |largest| wanted.min(4 * largest));
             let probes: &[Probe] = match session.is_gpu() {
                 true => &[Probe::ReadOnce1, Probe::ReadOnce2, Probe::ReadOnce4],

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::bandwidth;
+use super::bandwidth::{self, Sizes};
 use super::chain::LINE_BYTES;
 use super::latency::{self, Curve, Latency, sizes};
 use super::levels::{Level, Part, assign};
@@ -11,8 +11,8 @@ use crate::device::{DeviceKind, Hardware};
 use crate::harness::{Observer, Progress, Target, stats};
 use crate::record::{Bandwidth, CurvePoint, HierarchyRow, LevelRow, Series, Status};
 
-/// Sizes that are measured more closely, at the most: three knees.
-const FINER_SIZES: u64 = 9;
+/// Sizes that are measured more closely, at the most: four knees.
+const FINER_SIZES: u64 = 12;
 
 /// Measures the levels of all targets.
 ///
@@ -86,12 +86,17 @@ fn measure(session: &mut Session, found: &mut Found) -> Result<(), Ended> {
     for seed in 0..session.settings.repetitions {
         found.curve.measure(session, &finer, seed.into())?;
     }
-    let [l1, ..] = assign(&found.curve.plateaus(), largest, session.target.cache_bytes);
-    let l1_bytes = l1.and_then(|part| part.knee).map(|(bytes, _)| bytes);
+    let [l1, l2, _] = assign(&found.curve.plateaus(), largest, session.target.cache_bytes);
+    let sizes = Sizes {
+        l1: l1.and_then(|part| part.knee).map(|(bytes, _)| bytes),
+        // Of a cache in several parts, the nearest.
+        l2: l2.map_or(cache_bytes / 2, |part| part.bytes.1),
+        beyond: cache_bytes,
+    };
     // A CPU has caches of its own kind, and no kernels to tell them apart.
     let levels = if gpu { &Level::ALL[..] } else { &[Level::Global] };
     for &level in levels {
-        found.bandwidths.extend(bandwidth::measure(session, level, l1_bytes, cache_bytes)?);
+        found.bandwidths.extend(bandwidth::measure(session, level, sizes)?);
     }
     Ok(())
 }

@@ -35,6 +35,10 @@ const IN_A_ROW: usize = 2;
 const WIDTH: f64 = 1.6;
 /// And it has so many points.
 const POINTS: usize = 3;
+/// Between two such plateaus there may be a shorter one, so many times as wide as it begins, whose latencies differ by no
+/// more than this part: a cache in several parts that are not equally far away has such a step.
+const STEP_WIDTH: f64 = 1.3;
+const STEP_RISES: f64 = 0.05;
 
 /// The plateaus of a curve, whose points are in the order of their sizes.
 pub fn plateaus(curve: &[Point]) -> Vec<Plateau> {
@@ -42,7 +46,7 @@ pub fn plateaus(curve: &[Point]) -> Vec<Plateau> {
     let mut from = 0;
     while from < curve.len() {
         let end = end_of(curve, from);
-        match plateau(curve, from, end).filter(|_| levels_off(curve, from)) {
+        match plateau(curve, from, end, WIDTH).filter(|_| levels_off(curve, from)) {
             Some(plateau) => {
                 match found.last_mut().filter(|last| plateau.latency <= last.latency * (1.0 + LEAVES)) {
                     // A bump between two plateaus of the same height is none of their ends.
@@ -54,7 +58,35 @@ pub fn plateaus(curve: &[Point]) -> Vec<Plateau> {
             None => from += 1,
         }
     }
-    found
+    with_steps(curve, found)
+}
+
+/// Adds the short plateaus between those found.
+fn with_steps(curve: &[Point], found: Vec<Plateau>) -> Vec<Plateau> {
+    let mut all: Vec<Plateau> = Vec::new();
+    for plateau in found {
+        if let Some(before) = all.last() {
+            let between = |bytes: u64| bytes > before.bytes.1 && bytes < plateau.bytes.0;
+            let from = curve.iter().position(|point| between(point.bytes));
+            let end = curve.iter().rposition(|point| between(point.bytes)).map(|last| last + 1);
+            let step = from.zip(end).and_then(|(from, end)| step(curve, from, end));
+            let apart = |low: f64, high: f64| high > low * (1.0 + LEAVES);
+            all.extend(step.filter(|step| apart(before.latency, step.latency) && apart(step.latency, plateau.latency)));
+        }
+        all.push(plateau);
+    }
+    all
+}
+
+/// The widest stretch of the points from `from` to before `end` that is a step.
+fn step(curve: &[Point], from: usize, end: usize) -> Option<Plateau> {
+    let stretch = |start: usize| {
+        let level = |point: &&Point| (point.latency / curve[start].latency - 1.0).abs() <= STEP_RISES;
+        let points = curve[start..end].iter().take_while(level).count();
+        plateau(curve, start, start + points, STEP_WIDTH)
+    };
+    let width = |plateau: &Plateau| plateau.bytes.1 as f64 / plateau.bytes.0 as f64;
+    (from..end).filter_map(stretch).max_by(|a, b| width(a).total_cmp(&width(b)))
 }
 
 /// The index after the last point of a plateau that begins at `from`.
@@ -86,10 +118,10 @@ fn levels_off(curve: &[Point], from: usize) -> bool {
     curve[end..].iter().take(IN_A_ROW).all(low)
 }
 
-fn plateau(curve: &[Point], from: usize, end: usize) -> Option<Plateau> {
+fn plateau(curve: &[Point], from: usize, end: usize, width: f64) -> Option<Plateau> {
     let points = &curve[from..end];
     let (first, last) = (points.first()?, points.last()?);
-    let wide = last.bytes as f64 >= WIDTH * first.bytes as f64;
+    let wide = last.bytes as f64 >= width * first.bytes as f64;
     let latencies: Vec<f64> = points.iter().map(|point| point.latency).collect();
     (wide && points.len() >= POINTS).then(|| Plateau {
         bytes: (first.bytes, last.bytes),
@@ -149,6 +181,27 @@ mod tests {
             assert!(within(found[1].latency, 270.0, 0.15), "{found:?}");
             assert!(within(found[1].bytes.1 as f64, f64::from(50 << 20), step + 0.2), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_cache_in_two_parts_has_a_step_in_between() {
+        const MIB: f64 = 1048576.0;
+        // The levels of a GPU whose last cache is in two parts.
+        let latency = |mib: f64| match mib {
+            ..0.2 => 16.0,
+            ..0.3 => 16.0 + 1200.0 * (mib - 0.2),
+            ..28.0 => 142.0,
+            ..34.0 => 142.0 + 20.0 * (mib - 28.0),
+            ..57.0 => 265.0,
+            ..70.0 => 335.0,
+            _ => 345.0,
+        };
+        let sizes = (0..=71).map(|i| (1024.0 * 2_f64.powf(f64::from(i) / 4.0)) as u64);
+        let point = |bytes: u64| Point { bytes, latency: latency(bytes as f64 / MIB) };
+        let found = plateaus(&sizes.map(point).collect::<Vec<_>>());
+        assert_eq!(found.iter().map(|plateau| plateau.latency).collect::<Vec<_>>(), [16.0, 142.0, 265.0, 345.0]);
+        let ends = found.iter().map(|plateau| plateau.bytes.1 as f64 / MIB).collect::<Vec<_>>();
+        assert!((22.0..29.0).contains(&ends[1]) && (53.0..57.0).contains(&ends[2]), "{ends:?}");
     }
 
     #[test]

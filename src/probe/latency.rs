@@ -26,8 +26,10 @@ const UNROLL: u64 = 8;
 
 /// The smallest set.
 const SMALLEST: u64 = 1 << 10;
-/// Sizes for each doubling up to the size of the last-level cache, and beyond it, where a walk takes long.
+/// Sizes for each doubling: in general, around the end of the last-level cache, which may have several steps, and
+/// beyond it, where a walk takes long.
 const SIZES_AN_OCTAVE: f64 = 4.0;
+const MORE_AN_OCTAVE: f64 = 8.0;
 const FEWER_AN_OCTAVE: f64 = 2.0;
 /// Sizes by which the gap at a knee is narrowed.
 const FINER: u32 = 3;
@@ -98,7 +100,11 @@ pub(super) fn sizes(largest: u64, cache_bytes: u64) -> Vec<u64> {
     let mut size = SMALLEST as f64;
     while size < largest as f64 * 0.99 {
         sizes.push(whole_lines(size));
-        let an_octave = if size < 1.1 * cache_bytes as f64 { SIZES_AN_OCTAVE } else { FEWER_AN_OCTAVE };
+        let an_octave = match size / cache_bytes as f64 {
+            ..0.4 => SIZES_AN_OCTAVE,
+            0.4..1.1 => MORE_AN_OCTAVE,
+            _ => FEWER_AN_OCTAVE,
+        };
         size *= 2_f64.powf(1.0 / an_octave);
     }
     sizes.push(whole_lines(largest as f64));
@@ -150,8 +156,9 @@ pub(super) fn chain(
     let steps = f64::from(steps);
     for _ in 0..BATCHES {
         let first = session.once(short.as_mut())?;
+        let first_cycles = session.cycles(workspace, 1)?;
         let second = session.once(long.as_mut())?;
-        let cycles = session.cycles(workspace, 1)?;
+        let second_cycles = session.cycles(workspace, 1)?;
         match (first, second) {
             (Timing::Device(_), Timing::Device(_)) if second.seconds() > first.seconds() => {
                 latency.add(TimerKind::Device, (second.seconds() - first.seconds()) / steps);
@@ -161,7 +168,10 @@ pub(super) fn chain(
             _ => latency.add(TimerKind::Host, second.seconds() / (2.0 * steps)),
         }
         latency.note = long.timer_note();
-        latency.cycles.extend(cycles.iter().flatten().map(|cycles| *cycles as f64 / (2.0 * steps)));
+        let both = first_cycles.into_iter().flatten().zip(second_cycles.into_iter().flatten());
+        latency
+            .cycles
+            .extend(both.filter(|(short, long)| long > short).map(|(short, long)| (long - short) as f64 / steps));
     }
     Ok(())
 }

@@ -106,8 +106,10 @@ fn part(plateau: &Plateau) -> Part {
 fn cache(nearest: &Plateau, all: &[&Plateau]) -> Part {
     let farthest = all.last().unwrap_or(&nearest);
     let note = (all.len() > 1).then(|| {
-        let each = |plateau: &&Plateau| format!("{:.0} ns up to {} B", plateau.latency * 1e9, plateau.bytes.1);
-        format!("its curve has {} steps: {}", all.len(), all.iter().map(each).collect::<Vec<_>>().join(", "))
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let each =
+            |plateau: &&Plateau| format!("{:.0} ns up to {:.1} MiB", plateau.latency * 1e9, mib(plateau.bytes.1));
+        format!("it has {} steps: {}", all.len(), all.iter().map(each).collect::<Vec<_>>().join(", "))
     });
     Part { bytes: nearest.bytes, knee: part(farthest).knee, note }
 }
@@ -150,7 +152,7 @@ mod tests {
         let [_, l2, _] = assign(&found, 240 * MIB, Some(60 * MIB));
         let l2 = l2.unwrap();
         assert_eq!((l2.bytes.1, l2.knee), (20 * MIB, Some((45 * MIB, 50 * MIB))));
-        assert!(l2.note.unwrap().contains("2 steps: 140 ns"));
+        assert!(l2.note.unwrap().contains("2 steps: 140 ns up to 20.0 MiB, 180 ns"));
     }
 
     #[test]

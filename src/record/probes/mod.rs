@@ -128,3 +128,100 @@ impl Series {
 fn check_series(series: Option<&Series>, place: String) -> Checked {
     series.map_or(Ok(()), |series| series.check(place))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceKind, TimerKind};
+
+    fn record() -> ProbeRecord<BanksRow> {
+        let device = Device {
+            id: "vulkan:0".into(),
+            name: "Example GPU".into(),
+            api: "vulkan".into(),
+            driver: "example 1.2".into(),
+            kind: DeviceKind::Gpu,
+            pci: None,
+            physical: 0,
+            memory_bytes: None,
+            cache_bytes: None,
+            peak: None,
+        };
+        let row = BanksRow {
+            device: "vulkan:0".into(),
+            stride: 2,
+            degree: Some(2),
+            status: Status::Ok,
+            reason: None,
+            timer: Some(TimerKind::Device),
+            timer_note: None,
+            requests: 4096,
+            launches: 3,
+            request_s: Series::of(vec![2e-9, 1e-9, 4e-9]),
+            request_cycles: None,
+            ratio: Some(2.0),
+        };
+        let failed = BanksRow {
+            status: Status::Failed,
+            reason: Some("it broke".into()),
+            timer: None,
+            launches: 0,
+            request_s: None,
+            ratio: None,
+            ..row.clone()
+        };
+        ProbeRecord {
+            schema: BanksRow::SCHEMA.into(),
+            environment: Environment {
+                version: "0.1.0".into(),
+                command: vec!["cornerturn".into()],
+                date: "2026-01-02T03:04:05Z".into(),
+                os: "linux".into(),
+                arch: "x86_64".into(),
+                cpus: 8,
+            },
+            devices: vec![device],
+            absent: Vec::new(),
+            results: vec![row, failed],
+            interrupted: false,
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_went() {
+        let json = record().to_json().unwrap();
+        assert!(json.ends_with("}\n"));
+        assert_eq!(ProbeRecord::from_json(&json, "x.json").unwrap(), record());
+        let series = record().results[0].request_s.clone().unwrap();
+        assert_eq!((series.median, series.min, series.samples.len()), (2e-9, 1e-9, 3));
+    }
+
+    #[test]
+    fn a_record_of_another_kind_or_a_broken_one_is_not_read() {
+        let json = record().to_json().unwrap();
+        let error = ProbeRecord::<HierarchyRow>::from_json(&json, "x.json").unwrap_err().to_string();
+        let expected = "x.json is a record of format `cornerturn-banks/1`; only `cornerturn-hierarchy/1` can be read";
+        assert_eq!(error, expected);
+        let cut = ProbeRecord::<BanksRow>::from_json(&json[..json.len() / 2], "x.json").unwrap_err();
+        assert!(matches!(cut, ReadError::Truncated { .. }), "{cut}");
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_named_and_not_written() {
+        let place = |change: fn(&mut ProbeRecord<BanksRow>)| {
+            let mut record = record();
+            change(&mut record);
+            record.to_json().unwrap_err().place
+        };
+        assert_eq!(place(|record| record.schema = "cornerturn/1".into()), "schema");
+        assert_eq!(place(|record| record.results[1].device = "cuda:7".into()), "results[1].device");
+        assert_eq!(place(|record| record.results[1].reason = None), "results[1].reason");
+        assert_eq!(place(|record| record.results[0].reason = Some("why".into())), "results[0].reason");
+        assert_eq!(place(|record| record.results[0].request_s = None), "results[0].request_s");
+        assert_eq!(place(|record| record.results[0].ratio = Some(f64::NAN)), "results[0].ratio");
+        let spoil = |record: &mut ProbeRecord<BanksRow>| {
+            record.results[0].request_s.as_mut().unwrap().samples[1] = f64::INFINITY;
+        };
+        assert_eq!(place(spoil), "results[0].request_s");
+    }
+}

@@ -84,20 +84,22 @@ fn per_cycle(row: &HierarchyRow, bandwidth: &Bandwidth) -> Option<f64> {
     counted.or_else(|| Some(bandwidth.gbps * 1e9 / row.clock_hz? / row.multiprocessors? as f64))
 }
 
+/// A latency that rises by no more than this part beyond the last-level cache is flat.
+const FLAT: f64 = 0.03;
+
 /// What large sets show: how the latency goes on beyond the last-level cache.
 fn beyond(row: &HierarchyRow) -> Option<String> {
     let cache = row.level(Level::L2.name())?.driver_bytes?;
     let mut beyond = row.curve.iter().filter(|point| point.bytes >= 2 * cache);
     let (first, last) = (beyond.next()?, beyond.next_back()?);
     let ns = |series: &Series| number::significant(series.median * 1e9);
-    Some(format!(
-        "beyond the cache: {} ns in {}, {} ns in {}; there the latency of memory still rises with what is missed in \
-         the cache's last remains and in the TLBs, which keep the addresses of pages",
-        ns(&first.latency_s),
-        number::bytes(first.bytes),
-        ns(&last.latency_s),
-        number::bytes(last.bytes)
-    ))
+    let (low, high) = (ns(&first.latency_s), ns(&last.latency_s));
+    let what = match last.latency_s.median / first.latency_s.median - 1.0 {
+        rise if rise > FLAT => "what it rises by is what the TLBs, which keep the addresses of pages, no longer hold",
+        _ => "no cost of translating addresses shows in sets of this size",
+    };
+    let sizes = [first.bytes, last.bytes].map(number::bytes);
+    Some(format!("beyond the cache: {low} ns in {}, {high} ns in {}: {what}", sizes[0], sizes[1]))
 }
 
 /// A point of the curve for each doubling of the size.
