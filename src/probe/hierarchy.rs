@@ -11,9 +11,6 @@ use crate::device::{DeviceKind, Hardware};
 use crate::harness::{Observer, Progress, Target, stats};
 use crate::record::{Bandwidth, CurvePoint, HierarchyRow, LevelRow, Series, Status};
 
-/// Sizes that are measured more closely, at the most: four knees.
-const FINER_SIZES: u64 = 12;
-
 /// Measures the levels of all targets.
 ///
 /// When `stop` becomes true, the current launches are finished, and what was measured so far is returned. Whatever goes
@@ -56,7 +53,7 @@ fn largest(target: &Target, settings: Settings) -> u64 {
 /// Steps that are announced for a target, at the most.
 fn steps(target: &Target, settings: Settings) -> u64 {
     let sizes = sizes(largest(target, settings), target.cache_or_guess()).len() as u64;
-    u64::from(settings.repetitions) * (sizes + FINER_SIZES + Level::ALL.len() as u64) + 2
+    u64::from(settings.repetitions) * (sizes + latency::MOST_FINER as u64 + Level::ALL.len() as u64) + 2
 }
 
 /// What has been measured of a device.

@@ -31,8 +31,9 @@ const SMALLEST: u64 = 1 << 10;
 const SIZES_AN_OCTAVE: f64 = 4.0;
 const MORE_AN_OCTAVE: f64 = 8.0;
 const FEWER_AN_OCTAVE: f64 = 2.0;
-/// Sizes by which the gap at a knee is narrowed.
+/// Sizes by which the gap at a knee is narrowed, and the most of them: no hierarchy has more than four knees.
 const FINER: u32 = 3;
+pub(super) const MOST_FINER: usize = 4 * FINER as usize;
 
 /// Samples of a latency.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +91,7 @@ impl Curve {
         }
         sizes.retain(|size| self.0.iter().all(|(known, _)| known != size));
         sizes.dedup();
+        sizes.truncate(MOST_FINER);
         sizes
     }
 }

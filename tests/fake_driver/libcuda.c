@@ -163,7 +163,7 @@ static int is_probe(const char* kernel) {
 }
 
 // A chain is really followed and a store really done; the other probes are as fast as can be. Every block takes 1000
-// cycles.
+// cycles, and 10 more for each step.
 static int perform_probe(const char* kernel, unsigned threads, char* source, uint64_t* state, struct probe p) {
     note("launch %s %u %u\n", kernel, p.blocks, p.steps);
     if (!strcmp(kernel, "store")) {
@@ -179,7 +179,7 @@ static int perform_probe(const char* kernel, unsigned threads, char* source, uin
         state[0] = at;
     }
     if (!strcmp(kernel, "load") || (!strcmp(kernel, "read") && threads == 256)) return 0;
-    for (unsigned block = 0; block < p.blocks; block++) state[1 + block] = 1000;
+    for (unsigned block = 0; block < p.blocks; block++) state[1 + block] = 1000 + 10 * p.steps;
     return 0;
 }
 
