@@ -5,8 +5,8 @@
 // Threads: lane n of a warp reads word n * p.stride, and then the words 32, 64, ... further on, which lie in the same
 // bank.
 //
-// Shared memory: WORDS = 2048 words. The requests of one warp meet in as many banks as the stride leaves different; those
-// of different warps are alike and do not meet at all.
+// Shared memory: WORDS = 2048 words. The requests of one warp meet in as many banks as the stride leaves different;
+// those of different warps are alike and do not meet at all.
 //
 // Launch: blocks of BLOCK threads, any number of them.
 //
@@ -24,7 +24,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) banks(const unsigned int* so
     __syncthreads();
     const unsigned int base = (unsigned int)__cvta_generic_to_shared(words) + 4 * (threadIdx.x % 32 * p.stride);
     unsigned int sum = 0;
-    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all rounds.
+    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all
+    // rounds.
     const long long begin = clock64();
     for (unsigned int step = 0; step < p.steps; step++) {
         const unsigned int at = base + 4 * 512 * (step % 2);

@@ -1,7 +1,7 @@
 // Follows a chain of addresses through shared memory: the latency of a load from there.
 //
-// Moves: all threads bring RING words from global memory, each the index of the next one; then one thread loads 4 bytes a
-// step.
+// Moves: all threads bring RING words from global memory, each the index of the next one; then one thread loads 4 bytes
+// a step.
 //
 // Threads: in the chain one; each load needs the one before, so that nothing overlaps.
 //

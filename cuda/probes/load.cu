@@ -23,7 +23,8 @@ __device__ __forceinline__ unsigned int all(const uint4& v) { return fold(v); }
 #error "WIDTH is 4 or 16"
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK) load(const Element* __restrict__ source, Word64* state, const Probe p) {
+extern "C" __global__ void __launch_bounds__(BLOCK) load(
+    const Element* __restrict__ source, Word64* state, const Probe p) {
     const Word64 access = (Word64)blockIdx.x * (BLOCK * UNROLL) + threadIdx.x;
     const Element* from = source + p.first + access * p.stride;
     const unsigned int apart = BLOCK * p.stride;

@@ -18,10 +18,12 @@
 __device__ __forceinline__ uint4 load(const uint4* from) {
     uint4 v;
 #if CACHED
-    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
 #else
-    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
 #endif
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from));
     return v;
 }
 

@@ -23,7 +23,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) read_shared(const uint4* sou
     __syncthreads();
     const unsigned int base = (unsigned int)__cvta_generic_to_shared(tile) + 16 * (threadIdx.x % 256);
     uint4 sum = make_uint4(0, 0, 0, 0);
-    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all rounds.
+    // Volatile for the assembler too, which otherwise sees that nothing is written meanwhile and reads once for all
+    // rounds.
     const long long begin = clock64();
     for (unsigned int step = 0; step < p.steps; step++) {
         const unsigned int at = base + 16 * 256 * (step % 2);

@@ -24,7 +24,8 @@ __device__ __forceinline__ Element all(unsigned int v) { return make_uint4(v, ~v
 #error "WIDTH is 4 or 16"
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK) store(const unsigned int* source, Element* destination, const Probe p) {
+extern "C" __global__ void __launch_bounds__(BLOCK) store(
+    const unsigned int* source, Element* destination, const Probe p) {
     const unsigned int access = blockIdx.x * (BLOCK * UNROLL) + threadIdx.x;
     Element* to = destination + p.first + (Word64)access * p.stride;
     const unsigned int apart = BLOCK * p.stride;

@@ -21,8 +21,8 @@ struct Probe {
 
 @group(0) @binding(2) var<uniform> p: Probe;
 
-// The block's number. The host folds the row of blocks over two dimensions; there may be numbers from p.blocks on, which
-// have nothing to do.
+// The block's number. The host folds the row of blocks over two dimensions; there may be numbers from p.blocks on,
+// which have nothing to do.
 fn block_number(group: vec3<u32>, groups: vec3<u32>) -> u32 {
     return group.y * groups.x + group.x;
 }

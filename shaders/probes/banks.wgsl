@@ -5,8 +5,8 @@
 // Threads: lane n of a warp reads word n * p.stride, and then the words 32, 64, ... further on, which lie in the same
 // bank.
 //
-// Shared memory: WORDS = 2048 words. The requests of one warp meet in as many banks as the stride leaves different; those
-// of different warps are alike and do not meet at all.
+// Shared memory: WORDS = 2048 words. The requests of one warp meet in as many banks as the stride leaves different;
+// those of different warps are alike and do not meet at all.
 //
 // Launch: workgroups of BLOCK invocations, any number of them.
 //

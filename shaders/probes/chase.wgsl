@@ -1,10 +1,11 @@
 // Follows a chain of indices through global memory: the latency of a load.
 //
-// Moves: one invocation loads 4 bytes a step, the index of the next ones. The host lays the chain so that it goes through
-// all 128-byte lines of a set in random order before it comes back.
+// Moves: one invocation loads 4 bytes a step, the index of the next ones. The host lays the chain so that it goes
+// through all 128-byte lines of a set in random order before it comes back.
 //
-// Threads: one. Each load needs the one before, so that nothing overlaps. It caches wherever the device caches, which is
-// what makes the latency a function of the set's size. Turning an index into an address takes a few cycles of each step.
+// Threads: one. Each load needs the one before, so that nothing overlaps. It caches wherever the device caches, which
+// is what makes the latency a function of the set's size. Turning an index into an address takes a few cycles of each
+// step.
 //
 // Shared memory: none.
 //

@@ -2,8 +2,8 @@
 //
 // Moves: each invocation loads UNROLL elements of WIDTH bytes, BLOCK invocations' accesses apart.
 //
-// Threads: invocation n of the whole launch touches the element p.first + n * p.stride, so that a warp's 32 elements lie
-// 31 * p.stride + 1 elements wide.
+// Threads: invocation n of the whole launch touches the element p.first + n * p.stride, so that a warp's 32 elements
+// lie 31 * p.stride + 1 elements wide.
 //
 // Shared memory: none.
 //

@@ -1,8 +1,8 @@
 // Reads windows of a set again and again: the bandwidth of whatever level the set fits in.
 //
 // Moves: in each of p.steps rounds a workgroup reads one window, p.window vectors of 16 bytes, and moves on by p.shift
-// windows of the p.count that the set has. With a shift of 0 a workgroup keeps to its own window, for L1; otherwise what
-// it reads next was read by another workgroup before.
+// windows of the p.count that the set has. With a shift of 0 a workgroup keeps to its own window, for L1; otherwise
+// what it reads next was read by another workgroup before.
 //
 // Threads: neighbouring invocations load neighbouring vectors: coalesced. UNROLL loads of an invocation are under way
 // together.

@@ -1,6 +1,7 @@
 // Reads workgroup memory without conflicts: its bandwidth.
 //
-// Moves: a workgroup fills TILE vectors of 16 bytes from global memory once; then each invocation reads 8 of them a round.
+// Moves: a workgroup fills TILE vectors of 16 bytes from global memory once; then each invocation reads 8 of them a
+// round.
 //
 // Threads: neighbouring invocations read neighbouring vectors, so that the 8 lanes of a quarter of a warp read 128
 // consecutive bytes: every bank once.

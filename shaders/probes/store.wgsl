@@ -1,10 +1,10 @@
 // Stores elements to global memory with a stride: what coalescing is worth.
 //
-// Moves: each invocation stores UNROLL elements of WIDTH bytes, BLOCK invocations' accesses apart. What it stores tells the
-// access: its number, exclusive-or p.trap.
+// Moves: each invocation stores UNROLL elements of WIDTH bytes, BLOCK invocations' accesses apart. What it stores tells
+// the access: its number, exclusive-or p.trap.
 //
-// Threads: invocation n of the whole launch touches the element p.first + n * p.stride, so that a warp's 32 elements lie
-// 31 * p.stride + 1 elements wide.
+// Threads: invocation n of the whole launch touches the element p.first + n * p.stride, so that a warp's 32 elements
+// lie 31 * p.stride + 1 elements wide.
 //
 // Shared memory: none.
 //

@@ -54,8 +54,9 @@ struct Common {
   cornerturn hierarchy
   cornerturn hierarchy --device cuda:0,vulkan:0 --json hierarchy.json
 
-Latency: one lane follows a random chain of loads through sets of growing size; a level ends where the latency leaves its \
-plateau. Bandwidth: all multiprocessors read from one level; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and what biases it.
+Latency: one lane follows a random chain of loads through sets of growing size; a level ends where the latency \
+leaves its plateau. Bandwidth: all multiprocessors read from one level; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and \
+what biases it.
 Exit codes: 0 all well, 1 a device failed, 2 bad input, 130 interrupted.")]
 pub struct HierarchyArgs {
     #[command(flatten)]
@@ -72,8 +73,8 @@ pub struct HierarchyArgs {
   cornerturn coalescing
   cornerturn coalescing --device cuda:0,vulkan:0 --json coalescing.json
 
-Sectors of 32 bytes and lines of 128 bytes are what the access model says that a request of 32 lanes touches; measured is \
-the bandwidth of the bytes that were asked for; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and what biases it.
+Sectors of 32 bytes and lines of 128 bytes are what the access model says that a request of 32 lanes touches; measured \
+is the bandwidth of the bytes that were asked for; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and what biases it.
 Exit codes: 0 all well, 1 a device failed, 2 bad input, 130 interrupted.")]
 pub struct CoalescingArgs {
     #[command(flatten)]
@@ -90,8 +91,8 @@ pub struct CoalescingArgs {
   cornerturn banks
   cornerturn banks --device cuda:0,vulkan:0 --json banks.json
 
-Lane n of a warp reads word n x stride of shared memory, which has 32 banks of 4 bytes; the degree is how many passes the \
-access model predicts for such a request. docs/HIERARCHY.md tells how it is measured.
+Lane n of a warp reads word n x stride of shared memory, which has 32 banks of 4 bytes; the degree is how many passes \
+the access model predicts for such a request. docs/HIERARCHY.md tells how it is measured.
 Exit codes: 0 all well, 1 a device failed, 2 bad input, 130 interrupted.")]
 pub struct BanksArgs {
     #[command(flatten)]

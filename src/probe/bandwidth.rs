@@ -12,8 +12,8 @@ use crate::record::{Bandwidth, Series};
 const VECTOR_BYTES: u64 = 16;
 /// Bytes of the operands that a multiply-add reads.
 const OPERAND_BYTES: u64 = 12;
-/// Of the last-level cache, as far as it is near, this part is read to measure it: all of that is surely kept, wherever its
-/// lines fall.
+/// Of the last-level cache, as far as it is near, this part is read to measure it: all of that is surely kept, wherever
+/// its lines fall.
 const CACHE_PART: (u64, u64) = (3, 4);
 /// A set that lies in memory is so many times as large as the last-level cache: what is left of it there from the
 /// launch before is less than a fifteenth.

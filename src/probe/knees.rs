@@ -1,7 +1,7 @@
 //! Plateaus and knees in a curve of latencies over set sizes.
 //!
-//! A level of the hierarchy is a plateau: sizes over which the latency stays the same. Its capacity is the last size before
-//! the latency leaves the plateau, the knee.
+//! A level of the hierarchy is a plateau: sizes over which the latency stays the same. Its capacity is the last size
+//! before the latency leaves the plateau, the knee.
 
 /// One point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,8 +35,8 @@ const IN_A_ROW: usize = 2;
 const WIDTH: f64 = 1.6;
 /// And it has so many points.
 const POINTS: usize = 3;
-/// Between two such plateaus there may be a shorter one, so many times as wide as it begins, whose latencies differ by no
-/// more than this part: a cache in several parts that are not equally far away has such a step.
+/// Between two such plateaus there may be a shorter one, so many times as wide as it begins, whose latencies differ by
+/// no more than this part: a cache in several parts that are not equally far away has such a step.
 const STEP_WIDTH: f64 = 1.3;
 const STEP_RISES: f64 = 0.05;
 
@@ -141,8 +141,8 @@ fn median(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A hierarchy of levels, each a capacity and a latency, as a chase with random replacement sees it: of a set larger
-    /// than a level, the part that fits hits there.
+    /// A hierarchy of levels, each a capacity and a latency, as a chase with random replacement sees it: of a set
+    /// larger than a level, the part that fits hits there.
     fn curve(levels: &[(u64, f64)], points_an_octave: u32, noise: f64) -> Vec<Point> {
         let (smallest, largest) = (1024.0_f64, 240.0 * 1024.0 * 1024.0);
         let octaves = (largest / smallest).log2();

@@ -3,7 +3,10 @@
 use super::knees::Plateau;
 
 macro_rules! levels {
-    ($($(#[doc = $doc:literal])+ $level:ident $name:literal $title:literal $space:literal $scope:literal $lifetime:literal $per:literal;)*) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $level:ident $name:literal $title:literal $space:literal $scope:literal $lifetime:literal $per:literal;
+    )*) => {
         /// A level of the memory hierarchy.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Level { $($(#[doc = $doc])+ $level,)* }
@@ -79,8 +82,8 @@ pub(super) struct Part {
     pub note: Option<String>,
 }
 
-/// Finds L1, L2 and global memory in a curve that reaches to `largest`, of a device with a last-level cache of `cache_bytes`,
-/// where that is known.
+/// Finds L1, L2 and global memory in a curve that reaches to `largest`, of a device with a last-level cache of
+/// `cache_bytes`, where that is known.
 pub(super) fn assign(plateaus: &[Plateau], largest: u64, cache_bytes: Option<u64>) -> [Option<Part>; 3] {
     let (first, rest) = match plateaus.split_first() {
         Some((first, rest)) if first.bytes.1 < LARGEST_L1 && first.next.is_some() => (Some(first), rest),

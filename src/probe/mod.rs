@@ -1,7 +1,7 @@
 //! The memory hierarchy, measured: latency and bandwidth level by level, coalescing, and bank conflicts.
 //!
-//! Like the [harness](crate::harness) it measures and prints nothing. `docs/HIERARCHY.md` says how each figure comes about
-//! and what biases it.
+//! Like the [harness](crate::harness) it measures and prints nothing. `docs/HIERARCHY.md` says how each figure comes
+//! about and what biases it.
 //!
 //! | module | what it does |
 //! |---|---|

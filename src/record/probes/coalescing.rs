@@ -50,7 +50,8 @@ pub struct CoalescingRow {
     pub percent_of_unit_stride: Option<f64>,
     /// Percent of the device's theoretical peak.
     pub percent_of_peak: Option<f64>,
-    /// Whether the lines touched are fewer than four times the last-level cache holds; `null` where its size is unknown.
+    /// Whether the lines touched are fewer than four times the last-level cache holds; `null` where its size is
+    /// unknown.
     pub cache_resident: Option<bool>,
 }
 

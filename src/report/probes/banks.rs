@@ -7,8 +7,10 @@ use super::{Report, heading, lines, marks, report};
 use crate::record::{BanksRow, ProbeRecord, Series};
 
 const MEANING: [&str; 2] = [
-    "Stride: words of 4 bytes from one lane's access to the next one's. Degree: passes that the access model predicts for a request of 32 lanes.",
-    "Cycles and ns: of one request, while one block keeps the shared memory of one multiprocessor busy; ratio: against stride 1.",
+    "Stride: words of 4 bytes from one lane's access to the next one's. \
+     Degree: passes that the access model predicts for a request of 32 lanes.",
+    "Cycles and ns: of one request, while one block keeps the shared memory of one \
+     multiprocessor busy; ratio: against stride 1.",
 ];
 
 /// Model and measurement of each device's strides.

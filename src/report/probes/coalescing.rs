@@ -7,10 +7,14 @@ use super::{Report, heading, lines, marks, report};
 use crate::record::{CoalescingRow, ProbeRecord, Status};
 
 const MEANING: [&str; 4] = [
-    "Sectors (32 B) and lines (128 B): what one request of 32 lanes touches, by the access model; use: the part of their bytes that was asked for.",
-    "GB/s: bytes asked for, 10⁹ a second; moved: the bytes of the sectors, in the same time. Neighbouring requests may share sectors in a cache, and then fewer move.",
-    "% of stride 1: against the same accesses one after the other; % of peak: against the theoretical peak of the device's memory.",
-    "The textbook's 32 transactions for 32 lanes, each 4 bytes in a line of its own, use 12.5 % of the sectors and 3.1 % of the lines.",
+    "Sectors (32 B) and lines (128 B): what one request of 32 lanes touches, by the access model; \
+     use: the part of their bytes that was asked for.",
+    "GB/s: bytes asked for, 10⁹ a second; moved: the bytes of the sectors, in the same time. \
+     Neighbouring requests may share sectors in a cache, and then fewer move.",
+    "% of stride 1: against the same accesses one after the other; % of peak: \
+     against the theoretical peak of the device's memory.",
+    "The textbook's 32 transactions for 32 lanes, each 4 bytes in a line of its own, \
+     use 12.5 % of the sectors and 3.1 % of the lines.",
 ];
 
 const CACHE: &str = "fewer lines are touched than four times the last-level cache holds: the figure may be the cache's";
@@ -75,4 +79,59 @@ fn cells(row: &CoalescingRow, footnotes: &mut Footnotes) -> Vec<String> {
 
 fn use_of(useful: u64, moved: u64) -> String {
     or_none((moved > 0).then(|| useful as f64 / moved as f64), number::fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{record, series};
+    use super::*;
+    use crate::device::TimerKind;
+
+    fn row() -> CoalescingRow {
+        CoalescingRow {
+            device: "cuda:0".into(),
+            access: "load".into(),
+            width: 4,
+            stride: 32,
+            first: 0,
+            status: Status::Ok,
+            reason: None,
+            timer: Some(TimerKind::Device),
+            timer_note: None,
+            set_bytes: 1 << 30,
+            useful_bytes: 32 << 20,
+            sector_bytes: 256 << 20,
+            line_bytes: 1 << 30,
+            sectors: 32,
+            lines: 32,
+            launches: 2,
+            launch_s: Some(series(1e-3)),
+            gbps: Some(250.0),
+            percent_of_unit_stride: Some(5.3),
+            percent_of_peak: Some(5.2),
+            cache_resident: Some(false),
+        }
+    }
+
+    #[test]
+    fn the_textbooks_case_has_both_its_figures() {
+        let text = coalescing(&record(vec![row()])).table();
+        let line = text.lines().find(|line| line.starts_with("| load 4 B ")).unwrap();
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        assert_eq!(cells[2..9], ["32", "0", "32", "12.5 %", "32", "3.1 %", "250.0"]);
+    }
+
+    #[test]
+    fn what_did_not_run_has_its_reason_and_what_may_be_the_caches_a_note() {
+        let unsupported = CoalescingRow {
+            status: Status::Unsupported,
+            reason: Some("it cannot".into()),
+            gbps: None,
+            launch_s: None,
+            ..row()
+        };
+        let text =
+            coalescing(&record(vec![CoalescingRow { cache_resident: Some(true), ..row() }, unsupported])).table();
+        assert!(text.contains("1. fewer lines are touched") && text.contains("2. unsupported: it cannot"), "{text}");
+    }
 }

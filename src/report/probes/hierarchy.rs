@@ -9,9 +9,12 @@ use crate::probe::Level;
 use crate::record::{Bandwidth, HierarchyRow, LevelRow, ProbeRecord, Series};
 
 const MEANING: [&str; 4] = [
-    "Capacity: as the driver tells it, and as the curve of latencies shows it: the last size before the latency leaves its plateau.",
-    "Latency: the median of an access that waits for the one before; of registers, a multiply-add. Spread: interquartile range over median.",
-    "GB/s: what all multiprocessors together read, in 10⁹ bytes a second; of registers, operands of multiply-adds. B/cycle: of one multiprocessor.",
+    "Capacity: as the driver tells it, and as the curve of latencies shows it: the last size before the latency \
+     leaves its plateau.",
+    "Latency: the median of an access that waits for the one before; of registers, a multiply-add. Spread: \
+     interquartile range over median.",
+    "GB/s: what all multiprocessors together read, in 10⁹ bytes a second; of registers, operands of multiply-adds. \
+     B/cycle: of one multiprocessor.",
     "docs/HIERARCHY.md says how each figure comes about, and what biases it.",
 ];
 
@@ -59,6 +62,7 @@ fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
         let times = row.multiprocessors.filter(|_| level.per == Level::Registers.per());
         Some(times.map_or(bytes.clone(), |n| format!("{n} × {bytes}")))
     };
+    let of_block = || level.block_bytes.map(|bytes| format!("{} a block", number::bytes(bytes)));
     let bandwidth = row.bandwidth(&level.level);
     let median = |series: &Option<Series>, scale: f64| {
         or_none(series.as_ref().map(|series| scale * series.median), number::significant)
@@ -68,7 +72,7 @@ fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
         word(Level::space),
         word(Level::scope),
         word(Level::lifetime),
-        each(level.driver_bytes.or(level.block_bytes)).unwrap_or(NONE.into()),
+        each(level.driver_bytes).or_else(of_block).unwrap_or(NONE.into()),
         each(level.measured_bytes).unwrap_or(NONE.into()),
         median(&level.latency_cycles, 1.0),
         median(&level.latency_s, 1e9),
@@ -146,4 +150,91 @@ fn bandwidths(row: &HierarchyRow) -> Option<Section> {
     }
     let heading = format!("Bandwidth, {}", row.device);
     (!row.bandwidths.is_empty()).then_some(Section { heading, grid, ..Section::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{record, series};
+    use super::*;
+    use crate::record::Status;
+
+    fn level(level: Level, bytes: Option<u64>, ns: f64) -> LevelRow {
+        LevelRow {
+            level: level.name().into(),
+            per: level.per().into(),
+            driver_bytes: bytes,
+            block_bytes: None,
+            measured_bytes: None,
+            measured_below: None,
+            latency_s: Some(series(ns * 1e-9)),
+            latency_cycles: Some(series(2.0 * ns)),
+            note: None,
+        }
+    }
+
+    fn row() -> HierarchyRow {
+        let bandwidth = |probe: &str, gbps| Bandwidth {
+            level: "global".into(),
+            probe: probe.into(),
+            set_bytes: 1 << 30,
+            bytes: 1 << 30,
+            launches: 3,
+            timer: TimerKind::Device,
+            launch_s: series(1e-3),
+            gbps,
+            bytes_per_cycle: None,
+        };
+        HierarchyRow {
+            device: "cuda:0".into(),
+            status: Status::Ok,
+            reason: None,
+            timer: Some(TimerKind::Device),
+            timer_note: None,
+            multiprocessors: Some(100),
+            clock_hz: Some(2e9),
+            line_bytes: 128,
+            levels: vec![
+                level(Level::Registers, Some(256 << 10), 2.0),
+                LevelRow { block_bytes: Some(48 << 10), ..level(Level::Shared, None, 12.0) },
+                LevelRow { measured_bytes: Some(200 << 10), ..level(Level::L1, None, 16.0) },
+                level(Level::L2, Some(50 << 20), 140.0),
+                level(Level::Global, Some(16 << 30), 345.0),
+            ],
+            curve: Vec::new(),
+            bandwidths: vec![bandwidth("read-once-1", 3000.0), bandwidth("read-once-2", 4000.0)],
+        }
+    }
+
+    #[test]
+    fn levels_have_their_words_and_figures() {
+        let text = hierarchy(&record(vec![row()])).table();
+        let line = |name: &str| text.lines().find(|line| line.starts_with(&format!("| {name} "))).unwrap().to_owned();
+        for (name, words) in [
+            ("registers", ["one thread", "the thread", " 100 × 256 KiB ", " 4.000 ", " 2.000 "]),
+            ("shared memory", ["one block", "the block", " 48 KiB a block ", " 24.00 ", " 12.00 "]),
+            ("L1 cache", ["one multiprocessor", "hardware", " 100 × 200 KiB ", " 32.00 ", " 16.00 "]),
+            ("L2 cache", ["all multiprocessors", "hardware", " 50 MiB ", " 280.0 ", " 140.0 "]),
+            // The better of two probes, and per cycle what 100 multiprocessors at 2 GHz make of it.
+            ("global memory", ["the host", "the application", " 16 GiB ", " 4000 ", " 20.00 "]),
+        ] {
+            let line = line(name);
+            assert!(words.iter().all(|word| line.contains(word)), "{words:?} in {line}");
+        }
+        assert!(text.contains("100 multiprocessors, 2000 MHz while it was measured"), "{text}");
+    }
+
+    #[test]
+    fn what_large_sets_show_follows_from_the_curve() {
+        let point = |mib: u64, ns: f64| crate::record::CurvePoint {
+            bytes: mib << 20,
+            latency_s: series(ns * 1e-9),
+            latency_cycles: None,
+        };
+        let told = |last| {
+            let curve = vec![point(50, 140.0), point(100, 340.0), point(200, last)];
+            hierarchy(&record(vec![HierarchyRow { curve, ..row() }])).table()
+        };
+        assert!(told(345.0).contains("340.0 ns in 100 MiB, 345.0 ns in 200 MiB: no cost of translating"));
+        assert!(told(380.0).contains("380.0 ns in 200 MiB: what it rises by is what the TLBs"));
+    }
 }

@@ -81,3 +81,43 @@ fn marks(
     }
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Device, Environment, Series};
+
+    /// A series of one sample.
+    pub fn series(value: f64) -> Series {
+        Series { samples: vec![value], median: value, min: value, spread: 0.0 }
+    }
+
+    /// A record of a GPU with these results.
+    pub fn record<R: ProbeResult>(results: Vec<R>) -> ProbeRecord<R> {
+        let device = Device {
+            id: "cuda:0".into(),
+            name: "Example GPU".into(),
+            api: "cuda".into(),
+            driver: "example 1.2".into(),
+            kind: DeviceKind::Gpu,
+            pci: None,
+            physical: 0,
+            memory_bytes: None,
+            cache_bytes: None,
+            peak: None,
+        };
+        let environment = Environment {
+            version: "0.1.0".into(),
+            command: vec!["cornerturn".into()],
+            date: "2026-01-02T03:04:05Z".into(),
+            os: "linux".into(),
+            arch: "x86_64".into(),
+            cpus: 8,
+        };
+        let schema = R::SCHEMA.into();
+        let record =
+            ProbeRecord { schema, environment, devices: vec![device], absent: Vec::new(), results, interrupted: false };
+        record.check().unwrap();
+        record
+    }
+}
