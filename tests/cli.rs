@@ -367,7 +367,9 @@ fn help_shows_examples() {
     for args in [&["--help"][..], &["bench", "--help"], &["report", "--help"], &["devices", "--help"], &["--version"]] {
         assert_eq!(cornerturn(args).status.code(), Some(0));
     }
-    for command in ["bench", "report"] {
-        assert!(stdout(&cornerturn(&[command, "--help"])).contains("Examples:"));
+    for command in ["bench", "report", "hierarchy", "coalescing", "banks"] {
+        let help = cornerturn(&[command, "--help"]);
+        assert_eq!(help.status.code(), Some(0), "{command}");
+        assert!(stdout(&help).contains("Examples:"), "{command}");
     }
 }
