@@ -55,18 +55,6 @@ pub struct CoalescingRow {
     pub cache_resident: Option<bool>,
 }
 
-impl CoalescingRow {
-    /// The useful part of the sectors that move.
-    pub fn sector_utilisation(&self) -> f64 {
-        self.useful_bytes as f64 / self.sector_bytes as f64
-    }
-
-    /// The useful part of the lines that move.
-    pub fn line_utilisation(&self) -> f64 {
-        self.useful_bytes as f64 / self.line_bytes as f64
-    }
-}
-
 impl ProbeResult for CoalescingRow {
     const SCHEMA: &'static str = "cornerturn-coalescing/1";
 
