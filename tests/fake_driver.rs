@@ -55,7 +55,7 @@ mod linux {
 
     /// What runs in the process of its own; what it prints is compared, and a panic fails the case.
     type Scene = fn();
-    const SCENES: [(&str, Scene); 14] = [
+    const SCENES: [(&str, Scene); 15] = [
         ("list", list),
         ("clocks", crate::clocks::clocks),
         ("transpose", transpose),
