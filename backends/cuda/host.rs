@@ -100,7 +100,7 @@ impl CudaTranspose {
 /// Bytes of a window whose rows are long, of which there are still so many that the first one up and the last one down are a
 /// small part of the way.
 fn long_window(problem: &Problem) -> u64 {
-    (problem.copied_bytes() / 64).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
+    (problem.copied_bytes() / 32).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
 }
 
 impl<'a> Shared<'a> {
