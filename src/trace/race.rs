@@ -72,32 +72,58 @@ impl Clock {
     }
 }
 
-/// Who touched a variable's bytes, within a workgroup.
-pub(super) struct Shadow {
-    granule: u64,
-    pages: Pages<Cell>,
+/// What is known of each granule of a variable that was touched.
+struct Granules<T> {
+    /// Bytes of one.
+    size: u64,
+    pages: Pages<T>,
 }
+
+impl<T: Clone + Default> Granules<T> {
+    fn new(size: u8) -> Granules<T> {
+        Granules { size: size.max(1).into(), pages: Pages::default() }
+    }
+
+    /// Visits those of the bytes from `first` on, which lie in one page, each with its first byte.
+    fn visit(
+        &mut self,
+        [first, bytes]: [u64; 2],
+        budget: &mut Budget,
+        mut visit: impl FnMut(u64, &mut T),
+    ) -> Result<(), TraceError> {
+        let cells = (PAGE_BYTES / self.size) as usize;
+        let number = first / PAGE_BYTES;
+        if !self.pages.contains_key(&number) {
+            budget.take((cells * size_of::<T>()) as u64, "who touched what")?;
+        }
+        let page = self.pages.entry(number).or_insert_with(|| vec![T::default(); cells].into_boxed_slice());
+        for byte in (first..first + bytes).step_by(self.size as usize) {
+            visit(byte, &mut page[(byte % PAGE_BYTES / self.size) as usize]);
+        }
+        Ok(())
+    }
+}
+
+/// Who touched a variable's bytes, within a workgroup.
+pub(super) struct Shadow(Granules<Cell>);
 
 impl Shadow {
     pub fn new(granule: u8) -> Shadow {
-        Shadow { granule: granule.max(1).into(), pages: Pages::default() }
+        Shadow(Granules::new(granule))
     }
 
     /// Notes the access of an invocation to the bytes from `first` on, and returns what it is in conflict with.
     pub fn touch(
         &mut self,
         clock: &Clock,
-        [first, bytes]: [u64; 2],
+        bytes: [u64; 2],
         (site, lane): (usize, usize),
         writes: bool,
         budget: &mut Budget,
     ) -> Result<Option<Conflict>, TraceError> {
         let mut found = None;
-        let cells = (PAGE_BYTES / self.granule) as usize;
-        let page = page(&mut self.pages, first / PAGE_BYTES, cells, budget)?;
         let touch = Touch { time: clock.now, site: site as u32, lane: lane as u16 };
-        for byte in (first..first + bytes).step_by(self.granule as usize) {
-            let cell = &mut page[(byte % PAGE_BYTES / self.granule) as usize];
+        self.0.visit(bytes, budget, |byte, cell| {
             let races = |other: Touch| other.time > 0 && !clock.orders(other, lane);
             let reads = if writes { &cell.reads[..] } else { &[] };
             let other = [cell.write].iter().chain(reads).copied().find(|other| races(*other));
@@ -114,14 +140,15 @@ impl Shadow {
             } else {
                 cell.reads[1] = touch;
             }
-        }
+        })?;
         Ok(found)
     }
 
     /// Forgets all accesses, for another workgroup.
     pub fn reset(&mut self, budget: &mut Budget) {
-        budget.give(self.pages.len() as u64 * PAGE_BYTES / self.granule * size_of::<Cell>() as u64);
-        self.pages.clear();
+        let Granules { size, pages } = &mut self.0;
+        budget.give(pages.len() as u64 * PAGE_BYTES / *size * size_of::<Cell>() as u64);
+        pages.clear();
     }
 }
 
@@ -135,30 +162,24 @@ struct Owner {
 }
 
 /// Which workgroups touched a buffer's bytes.
-pub(super) struct Owners {
-    granule: u64,
-    pages: Pages<Owner>,
-}
+pub(super) struct Owners(Granules<Owner>);
 
 impl Owners {
     pub fn new(granule: u8) -> Owners {
-        Owners { granule: granule.max(1).into(), pages: Pages::default() }
+        Owners(Granules::new(granule))
     }
 
     /// Notes the access of a workgroup to the bytes from `first` on, and returns what it is in conflict with.
     pub fn touch(
         &mut self,
-        [first, bytes]: [u64; 2],
+        bytes: [u64; 2],
         (site, workgroup): (usize, usize),
         writes: bool,
         budget: &mut Budget,
     ) -> Result<Option<Conflict>, TraceError> {
         let mut found = None;
-        let cells = (PAGE_BYTES / self.granule) as usize;
-        let page = page(&mut self.pages, first / PAGE_BYTES, cells, budget)?;
         let me = workgroup as u32 + 1;
-        for byte in (first..first + bytes).step_by(self.granule as usize) {
-            let owner = &mut page[(byte % PAGE_BYTES / self.granule) as usize];
+        self.0.visit(bytes, budget, |byte, owner| {
             let reads = if writes { 0..2 } else { 0..0 };
             let mut others = std::iter::once((owner.writer, owner.writer_site))
                 .chain(reads.map(|index| (owner.readers[index], owner.reader_sites[index])));
@@ -175,21 +196,9 @@ impl Owners {
                 let index = usize::from(owner.readers[0] != 0 && owner.readers[0] != me);
                 (owner.readers[index], owner.reader_sites[index]) = (me, site as u32);
             }
-        }
+        })?;
         Ok(found)
     }
-}
-
-fn page<'a, T: Clone + Default>(
-    pages: &'a mut Pages<T>,
-    number: u64,
-    cells: usize,
-    budget: &mut Budget,
-) -> Result<&'a mut [T], TraceError> {
-    if !pages.contains_key(&number) {
-        budget.take((cells * size_of::<T>()) as u64, "who touched what")?;
-    }
-    Ok(pages.entry(number).or_insert_with(|| vec![T::default(); cells].into_boxed_slice()))
 }
 
 #[cfg(test)]

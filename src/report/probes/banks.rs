@@ -1,9 +1,9 @@
 //! The report of `cornerturn banks`.
 
-use super::super::layout::{Grid, Section, left, right};
+use super::super::layout::{Grid, left, right};
 use super::super::notes::Footnotes;
 use super::super::number::{self, NONE, or_none};
-use super::{Report, heading, lines, marks, report};
+use super::{Report, by_device, marks, report};
 use crate::record::{BanksRow, ProbeRecord, Series};
 
 const MEANING: [&str; 2] = [
@@ -16,24 +16,13 @@ const MEANING: [&str; 2] = [
 /// Model and measurement of each device's strides.
 pub fn banks(record: &ProbeRecord<BanksRow>) -> Report {
     let mut footnotes = Footnotes::default();
-    let mut sections = Vec::new();
-    for device in &record.devices {
-        let rows: Vec<_> = record.results.iter().filter(|row| row.device == device.id).collect();
-        if rows.is_empty() {
-            continue;
-        }
+    let sections = by_device(record, |rows| {
         let mut grid = Grid::default();
         grid.columns.extend(["stride", "degree", "cycles", "ns", "ratio", "spread"].map(right));
         grid.columns.push(left("notes"));
         grid.rows = rows.iter().map(|row| cells(row, &mut footnotes)).collect();
-        grid.drop_empty_last();
-        sections.push(Section {
-            heading: heading(record, &device.id),
-            lines: lines(record, &device.id),
-            grid,
-            ..Section::default()
-        });
-    }
+        grid
+    });
     report(record, sections, &MEANING, footnotes)
 }
 

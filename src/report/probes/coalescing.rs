@@ -1,9 +1,9 @@
 //! The report of `cornerturn coalescing`.
 
-use super::super::layout::{Grid, Section, left, right};
+use super::super::layout::{Grid, left, right};
 use super::super::notes::Footnotes;
 use super::super::number::{self, or_none};
-use super::{Report, heading, lines, marks, report};
+use super::{Report, by_device, marks, report};
 use crate::record::{CoalescingRow, ProbeRecord, Status};
 
 const MEANING: [&str; 4] = [
@@ -22,12 +22,7 @@ const CACHE: &str = "fewer lines are touched than four times the last-level cach
 /// Model and measurement of each device's strides and starts.
 pub fn coalescing(record: &ProbeRecord<CoalescingRow>) -> Report {
     let mut footnotes = Footnotes::default();
-    let mut sections = Vec::new();
-    for device in &record.devices {
-        let rows: Vec<_> = record.results.iter().filter(|row| row.device == device.id).collect();
-        if rows.is_empty() {
-            continue;
-        }
+    let sections = by_device(record, |rows| {
         let mut grid = Grid { columns: vec![left("access")], ..Grid::default() };
         let model = ["stride", "start", "sectors", "use", "lines", "use"];
         let measured = ["GB/s", "moved", "% of stride 1", "% of peak", "spread"];
@@ -40,14 +35,8 @@ pub fn coalescing(record: &ProbeRecord<CoalescingRow>) -> Report {
             }
             grid.rows.push(cells(row, &mut footnotes));
         }
-        grid.drop_empty_last();
-        sections.push(Section {
-            heading: heading(record, &device.id),
-            lines: lines(record, &device.id),
-            grid,
-            ..Section::default()
-        });
-    }
+        grid
+    });
     report(record, sections, &MEANING, footnotes)
 }
 

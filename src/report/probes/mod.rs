@@ -4,11 +4,11 @@ mod banks;
 mod coalescing;
 mod hierarchy;
 
-use super::layout::{self, Layout, Section};
+use super::layout::{self, Grid, Layout, Section};
 use super::notes::{self, Footnotes};
 use super::{markdown, table};
 use crate::device::{DeviceKind, TimerKind};
-use crate::record::{ProbeRecord, ProbeResult, Status};
+use crate::record::{Device, ProbeRecord, ProbeResult, Status};
 
 pub use banks::banks;
 pub use coalescing::coalescing;
@@ -49,6 +49,21 @@ fn report<R: ProbeResult>(
     })
 }
 
+/// A section for each device that has results, with the table that `grid` makes of them.
+fn by_device<R: ProbeResult>(record: &ProbeRecord<R>, mut grid: impl FnMut(&[&R]) -> Grid) -> Vec<Section> {
+    let section = |device: &Device| {
+        let rows: Vec<&R> = record.results.iter().filter(|row| row.ending().0 == device.id).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let mut grid = grid(&rows);
+        grid.drop_empty_last();
+        let (heading, lines) = (heading(record, &device.id), lines(record, &device.id));
+        Some(Section { heading, lines, grid, ..Section::default() })
+    };
+    record.devices.iter().filter_map(section).collect()
+}
+
 /// The lines below the heading of a device's section.
 fn lines<R: ProbeResult>(record: &ProbeRecord<R>, id: &str) -> Vec<String> {
     let Some(device) = record.device(id) else { return vec![format!("{id}: not listed")] };
@@ -85,7 +100,7 @@ fn marks(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Device, Environment, Series};
+    use crate::record::{Environment, Series};
 
     /// A series of one sample.
     pub fn series(value: f64) -> Series {
