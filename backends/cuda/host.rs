@@ -78,8 +78,9 @@ impl CudaTranspose {
         let locked = [is_page_locked(source), is_page_locked(destination)];
         let direct = self.reached(problem, locked, room(BUFFERS, WINDOW_BYTES)?)?;
         let window = if direct.contains(&true) { long_window(problem) } else { WINDOW_BYTES };
-        let bytes = room(BUFFERS - direct.iter().filter(|&&direct| direct).count() as u64, window)?;
+        // Each side has a buffer on the device, and one on the host where the device does not reach the caller's memory.
         let staged = direct.iter().filter(|&&direct| !direct).count();
+        let bytes = room((direct.len() + staged) as u64, window)?;
         let shared = Shared::new(self, 2 * SLOTS * bytes as usize, staged * SLOTS * bytes as usize)?;
         let slot = |index| CudaSlot::new(&shared, index, bytes as usize, direct);
         let mut slots = (0..SLOTS).map(slot).collect::<Result<Vec<_>, _>>()?;
