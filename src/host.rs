@@ -11,8 +11,6 @@ use crate::transpose::{TransposeError, check_length};
 
 /// Windows under way: while one is packed by the host, others are uploaded, transposed and downloaded.
 pub(crate) const SLOTS: usize = 3;
-/// Buffers of a slot: on the device and on the host, for source and destination.
-pub(crate) const BUFFERS: u64 = 4;
 /// Bytes of a window, where there is memory for so many: enough that what a submission costs vanishes.
 pub(crate) const WINDOW_BYTES: u64 = 32 << 20;
 /// Buffers have multiples of so many bytes; large ones of as many as allocations begin at.
@@ -28,23 +26,22 @@ pub(crate) trait Slot {
     fn finish(&mut self, destination: &mut [u8]) -> Result<u64, TransposeError>;
 }
 
-/// Sends a problem through the slots, in windows of `bytes` bytes on either side.
+/// Sends a problem through the slots, in these windows.
 ///
 /// # Errors
 /// What a slot fails with; then others may have windows under way.
 pub(crate) fn through(
     slots: &mut [impl Slot],
     problem: &Problem,
-    bytes: u64,
+    windows: impl Iterator<Item = Result<Problem, LayoutError>>,
     source: &[u8],
     destination: &mut [u8],
     mut progress: impl FnMut(u64, u64),
 ) -> Result<(), TransposeError> {
     let (mut done, all) = (0, problem.elements());
     // After the last window each slot has another turn, which brings back what it has.
-    let windows = problem.shares(bytes / problem.width().bytes() as u64).map(Some);
     let count = slots.len();
-    for (turn, window) in windows.chain((0..count).map(|_| None)).enumerate() {
+    for (turn, window) in windows.map(Some).chain((0..count).map(|_| None)).enumerate() {
         let slot = &mut slots[turn % count];
         let back = slot.finish(destination)?;
         if back > 0 {

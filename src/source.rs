@@ -47,6 +47,11 @@ pub fn wgsl(variant: Variant, width: Width) -> Option<String> {
     Some(parts.join("\n"))
 }
 
+/// The PTX with every access to global memory marked as streaming (`.cs`), so that the L2 gives its lines up first.
+pub fn streamed(ptx: &str) -> String {
+    ptx.replace("ld.global", "ld.global.cs").replace("st.global", "st.global.cs")
+}
+
 /// The file that a variant's WGSL body lives in, relative to the package.
 pub fn wgsl_file(variant: Variant) -> String {
     format!("shaders/{}.wgsl", variant.stem())

@@ -93,10 +93,29 @@ fn cases(ptx: Ptx, bless: bool) -> Vec<Trial> {
     // What is being written cannot be assembled at the same time.
     for sm in SMS.into_iter().filter(|_| !bless) {
         trials.push(Trial::ignorable_test(format!("{file} on sm_{sm}"), move || {
-            unless_missing("ptxas", ptxas_usable(), || Ok(assemble(ptx, sm)?))
+            unless_missing("ptxas", ptxas_usable(), || Ok(assemble(ptx, sm, read(&ptx.file())?)?))
+        }));
+    }
+    if matches!(ptx, Ptx::Variant(..)) && !bless {
+        trials.push(Trial::ignorable_test(format!("{file} streamed"), move || {
+            unless_missing("ptxas", ptxas_usable(), || {
+                let streamed = source::streamed(&read(&ptx.file())?);
+                match streamed.lines().find(|line| keeps_lines(line)) {
+                    Some(line) => Err(format!("{line} is not marked"))?,
+                    None => Ok(assemble(ptx, SMS[SMS.len() - 1], streamed)?),
+                }
+            })
         }));
     }
     trials
+}
+
+/// Whether a line of PTX has an access to global memory, or to memory of any kind, that is not marked as streaming.
+fn keeps_lines(line: &str) -> bool {
+    let accesses = |word: &str| ["ld.", "st.", "atom.", "red."].iter().any(|access| word.starts_with(access));
+    let elsewhere =
+        |word: &str| ["ld.param.", "ld.shared.", "st.shared."].iter().any(|access| word.starts_with(access));
+    line.split_whitespace().any(|word| accesses(word) && !elsewhere(word) && !word.contains(".global.cs."))
 }
 
 fn path(relative: &str) -> PathBuf {
@@ -224,14 +243,16 @@ fn ptxas_usable() -> &'static Result<(), String> {
     })
 }
 
-/// Assembles the committed PTX for `sm` and checks what it takes.
-fn assemble(ptx: Ptx, sm: u32) -> Result<(), String> {
+/// Assembles a text of this PTX for `sm` and checks what it takes.
+fn assemble(ptx: Ptx, sm: u32, text: String) -> Result<(), String> {
     let file = ptx.file();
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let assembled = folder.path().join("in.ptx");
+    fs::write(&assembled, text).map_err(|e| e.to_string())?;
     let output = Command::new(ptxas())
         .args(["--verbose", &format!("--gpu-name=sm_{sm}"), "--output-file"])
         .arg(folder.path().join("out.cubin"))
-        .arg(path(&file))
+        .arg(assembled)
         .output()
         .map_err(|e| e.to_string())?;
     let log = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);

@@ -70,7 +70,7 @@ pub const SYMBOLS: [&str; 46] = [
     "cuModuleGetFunction",
     "cuModuleLoadDataEx",
     "cuModuleUnload",
-    "cuPointerGetAttribute",
+    "cuPointerGetAttributes",
     "cuStreamBeginCapture_v2",
     "cuStreamCreate",
     "cuStreamDestroy_v2",

@@ -9,11 +9,12 @@ use cudarc::driver::sys::{CUdeviceptr, CUevent, CUevent_flags, CUevent_wait_flag
 use cudarc::driver::{DriverError, result};
 
 use super::error::{failed, not_allocated};
-use super::plane::{Plane, is_page_locked};
+use super::modules::Lines;
+use super::plane::{self, Plane, is_page_locked};
 use super::transpose::{CudaTranspose, Placed};
 use crate::backend::BackendError;
-use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
-use crate::problem::{Problem, Side};
+use crate::host::{self, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
+use crate::problem::{LayoutError, Problem, Side};
 use crate::transpose::TransposeError;
 
 /// What all slots share: streams and memory.
@@ -59,7 +60,7 @@ impl CudaTranspose {
     ///
     /// The host packs and unpacks windows, which for most hosts is slower than the bus. A side in page-locked memory
     /// (`CudaContext::alloc_pinned_with_flags`, or what `cuMemHostRegister` has locked) the device reaches by itself, at the
-    /// speed of the bus; then windows have up to 256 MiB, for long rows are faster, and two or three buffers.
+    /// speed of the bus; then windows have up to 144 MiB, and two or three buffers.
     ///
     /// # Errors
     /// [`TransposeError`] if a side does not fit its bytes or the memory does not suffice for a window, before anything
@@ -74,34 +75,47 @@ impl CudaTranspose {
     ) -> Result<(), TransposeError> {
         host::check_sides(problem, source, destination)?;
         self.bind()?;
-        let room = |buffers, window| Room { memory, buffers, most: u64::MAX, window }.window_bytes();
         let locked = [is_page_locked(source), is_page_locked(destination)];
-        let direct = self.reached(problem, locked, room(BUFFERS, WINDOW_BYTES)?)?;
-        let window = if direct.contains(&true) { long_window(problem) } else { WINDOW_BYTES };
-        // Each side has a buffer on the device, and one on the host where the device does not reach the caller's memory.
-        let staged = direct.iter().filter(|&&direct| !direct).count();
-        let bytes = room((direct.len() + staged) as u64, window)?;
-        let shared = Shared::new(self, 2 * SLOTS * bytes as usize, staged * SLOTS * bytes as usize)?;
+        let (direct, bytes) = self.reached(problem, locked, memory)?;
+        let shared = Shared::new(self, 2 * SLOTS * bytes as usize, staged(direct) * SLOTS * bytes as usize)?;
         let slot = |index| CudaSlot::new(&shared, index, bytes as usize, direct);
         let mut slots = (0..SLOTS).map(slot).collect::<Result<Vec<_>, _>>()?;
-        host::through(&mut slots, problem, bytes, source, destination, progress)
+        host::through(&mut slots, problem, shares(problem, bytes), source, destination, progress)
     }
 
-    /// Which of the page-locked sides the device's copy engines can take in windows of so many bytes. All windows are alike
-    /// but for their sizes.
-    fn reached(&self, problem: &Problem, locked: [bool; 2], bytes: u64) -> Result<[bool; 2], TransposeError> {
-        let Some(window) = problem.shares(bytes / problem.width().bytes() as u64).next().transpose()? else {
-            return Ok([false; 2]);
+    /// Which of the page-locked sides the device's copy engines take, and the bytes of a window.
+    fn reached(&self, problem: &Problem, locked: [bool; 2], memory: u64) -> Result<([bool; 2], u64), TransposeError> {
+        // Each side has a buffer on the device, and one on the host where the device does not reach the caller's memory.
+        let room = |direct: [bool; 2], window| {
+            let buffers = (direct.len() + staged(direct)) as u64;
+            Room { memory, buffers, most: u64::MAX, window }.window_bytes()
         };
-        let suits = |side| Plane::of(&window, side).is_some_and(|plane| plane.suits(self.limits.max_pitch));
-        Ok([locked[0] && suits(Side::Source), locked[1] && suits(Side::Destination)])
+        let short = plane::short_window(problem);
+        // All windows are alike but for their sizes, and longer rows suit as well.
+        let direct = match shares(problem, room(locked, short)?).next().transpose()? {
+            None => [false; 2],
+            Some(window) => {
+                let suits = |side| Plane::of(&window, side).is_some_and(|plane| plane.suits(self.limits.max_pitch));
+                [locked[0] && suits(Side::Source), locked[1] && suits(Side::Destination)]
+            }
+        };
+        if direct == [false; 2] {
+            return Ok((direct, room(direct, WINDOW_BYTES)?));
+        }
+        let long = plane::long_window(problem).filter(|&long| room(direct, long) == Ok(long));
+        Ok((direct, long.map_or_else(|| room(direct, short), Ok)?))
     }
 }
 
-/// Bytes of a window whose rows are long, of which there are still so many that the first one up and the last one down are a
-/// small part of the way.
-fn long_window(problem: &Problem) -> u64 {
-    (problem.copied_bytes() / 32).clamp(WINDOW_BYTES, 8 * WINDOW_BYTES)
+/// The windows of a problem of so many bytes each, of whose rows a copy engine makes whole pieces.
+fn shares(problem: &Problem, bytes: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
+    let width = problem.width().bytes() as u64;
+    problem.pieced_shares(bytes / width, plane::PIECE_BYTES / width)
+}
+
+/// Sides that go through buffers on the host.
+fn staged(direct: [bool; 2]) -> usize {
+    direct.into_iter().filter(|&direct| !direct).count()
 }
 
 impl<'a> Shared<'a> {
@@ -232,13 +246,14 @@ impl Slot for CudaSlot<'_> {
         let Shared { uploads, kernels, downloads, through, .. } = *self.shared;
         // Whoever was told of progress may have made another context current.
         through.bind()?;
+        // Lines that a kernel leaves in the L2 would slow the copies down by a third, and nothing here reads them again.
         // SAFETY: the slot has room for a window in each of its buffers, and nothing else uses them: what was under way has
         // come back. Each step waits for the one before. The last is waited for before a buffer is used again, and all
         // streams, also if a step fails, before one is freed and before the caller's memory is given back.
         unsafe {
             self.upload(&window, source)?;
             self.passes(uploads, kernels)?;
-            through.launch(kernels, &placed, through.choose(&placed))?;
+            through.launch(kernels, &placed, through.choose(&placed), Lines::Streamed)?;
             self.passes(kernels, downloads)?;
             self.download(&window, destination)?;
         }

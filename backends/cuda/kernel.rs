@@ -6,7 +6,7 @@ use cudarc::driver::result;
 use cudarc::driver::sys::CUstream;
 
 use super::error::failed;
-use super::modules::{Function, Modules};
+use super::modules::{Function, Lines, Modules};
 use crate::backend::BackendError;
 use crate::kernel::{Language, Order};
 use crate::problem::Problem;
@@ -46,7 +46,12 @@ struct Matrices {
 
 impl Kernel {
     /// The kernel of `variant` for `problem`, which is supported. The modules' context must be current.
-    pub(super) fn new(modules: &Modules, problem: &Problem, variant: Variant) -> Result<Kernel, BackendError> {
+    pub(super) fn new(
+        modules: &Modules,
+        problem: &Problem,
+        variant: Variant,
+        lines: Lines,
+    ) -> Result<Kernel, BackendError> {
         let spec = variant.spec();
         let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
         let kernel = spec.kernel.ok_or_else(missing)?;
@@ -63,7 +68,7 @@ impl Kernel {
             Moves::Transpose => (problem.rows(), problem.cols(), [source.first * width, destination.first * width]),
         };
         Ok(Kernel {
-            function: modules.function(variant, problem.width())?,
+            function: modules.function(variant, problem.width(), lines)?,
             blocks: small(grid.blocks())?,
             block: (geometry.block_x, geometry.block_y, 1),
             width,

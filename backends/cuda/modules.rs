@@ -1,5 +1,6 @@
 //! Kernels loaded into a context.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -27,19 +28,35 @@ struct Module {
 // SAFETY: handles of the driver may be used from any thread.
 unsafe impl Send for Module {}
 
+/// What the L2 makes of the lines that a kernel reads and writes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Lines {
+    /// It keeps them, for whoever comes next.
+    Kept,
+    /// It gives them up first: nothing on the device will read them again.
+    Streamed,
+}
+
 /// A kernel of ours, by what it is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
-    Variant(Variant, Width),
+    Variant(Variant, Width, Lines),
     Probe(Probe),
 }
 
 impl Key {
     /// Its PTX, the name of the kernel in it, and the file that it comes from.
-    fn source(self) -> Option<(&'static str, &'static str, String)> {
+    fn source(self) -> Option<(Cow<'static, str>, &'static str, String)> {
         Some(match self {
-            Key::Variant(variant, width) => (variant.ptx(width)?, variant.stem(), source::ptx_file(variant, width)),
-            Key::Probe(probe) => (probe.ptx(), probe.stem(), probe.ptx_file()),
+            Key::Variant(variant, width, lines) => {
+                let ptx = variant.ptx(width)?;
+                let ptx = match lines {
+                    Lines::Kept => ptx.into(),
+                    Lines::Streamed => source::streamed(ptx).into(),
+                };
+                (ptx, variant.stem(), source::ptx_file(variant, width))
+            }
+            Key::Probe(probe) => (probe.ptx().into(), probe.stem(), probe.ptx_file()),
         })
     }
 }
@@ -68,9 +85,9 @@ impl Modules {
 
     /// The kernel of `variant` for `width`, loaded and compiled for the device if it is not yet. The context must be
     /// current.
-    pub(super) fn function(&self, variant: Variant, width: Width) -> Result<Function, BackendError> {
+    pub(super) fn function(&self, variant: Variant, width: Width, lines: Lines) -> Result<Function, BackendError> {
         let missing = || BackendError::Unsupported(format!("{variant} has no CUDA kernel"));
-        self.loaded(Key::Variant(variant, width))?.ok_or_else(missing)
+        self.loaded(Key::Variant(variant, width, lines))?.ok_or_else(missing)
     }
 
     /// The kernel of `probe`, as [`function`](Self::function) has those of variants.
@@ -85,7 +102,7 @@ impl Modules {
             return Ok(Some(module.function));
         }
         let Some((ptx, name, file)) = key.source() else { return Ok(None) };
-        let module = load(ptx, name, file)?;
+        let module = load(&ptx, name, file)?;
         let function = module.function;
         modules.insert(key, module);
         Ok(Some(function))

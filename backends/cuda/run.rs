@@ -12,6 +12,7 @@ use cudarc::driver::{CudaEvent, CudaGraph, result};
 use super::error::failed;
 use super::geam::Geam;
 use super::kernel::Kernel;
+use super::modules::Lines;
 use super::probe::ProbeKernel;
 use super::workspace::CudaWorkspace;
 use crate::backend::{BackendError, PreparedRun};
@@ -128,7 +129,7 @@ impl Work {
         match variant {
             Variant::Memcpy => Ok(Work::Memcpy),
             Variant::Geam => Ok(Work::Geam(Geam::new(workspace.opened.cublas()?, &workspace.problem)?)),
-            _ => Ok(Work::Kernel(Kernel::new(&workspace.opened.modules, &workspace.problem, variant)?)),
+            _ => Ok(Work::Kernel(Kernel::new(&workspace.opened.modules, &workspace.problem, variant, Lines::Kept)?)),
         }
     }
 

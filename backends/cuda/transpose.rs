@@ -9,7 +9,7 @@ use super::driver;
 use super::error::{self, failed};
 use super::kernel::{Kernel, SECTOR_BYTES};
 use super::limits::Limits;
-use super::modules::Modules;
+use super::modules::{Lines, Modules};
 use crate::backend::{BackendError, Support};
 use crate::device::Api;
 use crate::element::Width;
@@ -86,7 +86,10 @@ impl CudaTranspose {
                 && spec.cuda == Presence::Present
                 && (spec.moves == Moves::Transpose || **variant == Variant::Copy)
         };
-        Variant::ALL.iter().filter(runs).try_for_each(|&variant| self.modules.function(variant, width).map(|_| ()))
+        Variant::ALL
+            .iter()
+            .filter(runs)
+            .try_for_each(|&variant| self.modules.function(variant, width, Lines::Kept).map(|_| ()))
     }
 
     /// Puts the transpose of `problem` from `source` to `destination` on `stream`, and returns the variant that runs.
@@ -125,7 +128,7 @@ impl CudaTranspose {
         let placed = Placed::new(problem, from, to)?;
         // SAFETY: both sides lie in memory of the caller's, as was just checked, which it keeps as it does for any other
         // launch on its stream.
-        unsafe { self.launch(stream.cu_stream(), &placed, self.choose(&placed)) }
+        unsafe { self.launch(stream.cu_stream(), &placed, self.choose(&placed), Lines::Kept) }
     }
 
     /// Puts the transpose of `problem`, which is square, in place of its source on `stream`, and returns the variant that
@@ -151,7 +154,9 @@ impl CudaTranspose {
         let placed = Placed::new(problem, at, at)?;
         let fast = self.support(Variant::Inplace, &placed.problem) == Support::Supported;
         // SAFETY: as in `enqueue`, with one side.
-        unsafe { self.launch(stream.cu_stream(), &placed, if fast { Variant::Inplace } else { Variant::Swap }) }
+        unsafe {
+            self.launch(stream.cu_stream(), &placed, if fast { Variant::Inplace } else { Variant::Swap }, Lines::Kept)
+        }
     }
 
     /// Whether elements and stream are the problem's and the context's.
@@ -194,6 +199,7 @@ impl CudaTranspose {
         stream: CUstream,
         placed: &Placed,
         variant: Variant,
+        lines: Lines,
     ) -> Result<Variant, TransposeError> {
         if let Support::Unsupported(reason) = self.support(variant, &placed.problem) {
             return Err(BackendError::Unsupported(reason).into());
@@ -202,7 +208,7 @@ impl CudaTranspose {
             return Ok(variant);
         }
         self.bind()?;
-        let kernel = Kernel::new(&self.modules, &placed.problem, variant)?;
+        let kernel = Kernel::new(&self.modules, &placed.problem, variant, lines)?;
         // SAFETY: by the contract; modules of a context of the caller's are never unloaded.
         unsafe { kernel.enqueue(stream, placed.source, placed.destination) }?;
         Ok(variant)

@@ -4,9 +4,12 @@ use wgpu::{Buffer, BufferUsages, MapMode};
 
 use super::gpu::{Mapping, buffer, called, unmapped};
 use super::transpose::WgpuTranspose;
-use crate::host::{self, BUFFERS, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
+use crate::host::{self, Room, SLOTS, Slot, WINDOW_BYTES, pack, packed, unpack};
 use crate::problem::Problem;
 use crate::transpose::TransposeError;
+
+/// Buffers of a slot: on the device and on the host, for source and destination.
+const BUFFERS: u64 = 4;
 
 /// Memory on the way of one window at a time.
 struct WgpuSlot<'a> {
@@ -47,7 +50,8 @@ impl WgpuTranspose {
         host::check_sides(problem, source, destination)?;
         let bytes = Room { memory, buffers: BUFFERS, most, window: WINDOW_BYTES }.window_bytes()?;
         let mut slots = (0..SLOTS).map(|_| WgpuSlot::new(self, queue, bytes)).collect::<Result<Vec<_>, _>>()?;
-        host::through(&mut slots, problem, bytes, source, destination, progress)
+        let windows = problem.shares(bytes / problem.width().bytes() as u64);
+        host::through(&mut slots, problem, windows, source, destination, progress)
     }
 }
 

@@ -28,7 +28,16 @@ impl Problem {
     /// Parts that are together the whole, and of which each has at most `most` elements, which is at least 1, however far they
     /// lie apart.
     pub fn shares(&self, most: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
-        self.cut(self.share(most.max(1)))
+        self.cut(self.share(most.max(1), grained))
+    }
+
+    /// As [`shares`](Self::shares), but rows of either side that are cut are cut at multiples of `piece` elements, as long as
+    /// so many fit, and what is left of them is shorter.
+    pub fn pieced_shares(&self, most: u64, piece: u64) -> impl Iterator<Item = Result<Problem, LayoutError>> + use<> {
+        self.cut(self.share(most.max(1), |length, most| match most.checked_div(piece) {
+            Some(pieces @ 1..) if most < length => pieces * piece,
+            _ => grained(length, most),
+        }))
     }
 
     /// The whole in parts of so many matrices, rows and columns, or fewer at its ends.
@@ -69,8 +78,9 @@ impl Problem {
         [1, tall, wide]
     }
 
-    /// Matrices, rows and columns of a share: about squares, so that pieces of rows are long on both sides.
-    fn share(&self, most: u64) -> [u64; 3] {
+    /// Matrices, rows and columns of a share: about squares, so that pieces of rows are long on both sides. `cut` tells how
+    /// much of a length to take, and is told how much at most.
+    fn share(&self, most: u64, cut: impl Fn(u64, u64) -> u64) -> [u64; 3] {
         let Problem { rows, cols, batch, .. } = *self;
         if self.is_empty() {
             return [batch, rows, cols];
@@ -78,8 +88,8 @@ impl Problem {
         match rows.checked_mul(cols) {
             Some(matrix) if matrix <= most => [batch.min(most / matrix), rows, cols],
             _ => {
-                let wide = grained(cols, most.isqrt().max(most / rows));
-                [1, grained(rows, most / wide), wide]
+                let wide = cut(cols, most.isqrt().max(most / rows));
+                [1, cut(rows, most / wide), wide]
             }
         }
     }
@@ -118,6 +128,24 @@ mod tests {
         assert_eq!(windows(0, 7, 1, 1), [[0; 3]; 0]);
     }
 
+    #[test]
+    fn pieced_shares_are_cut_at_pieces_where_they_fit() {
+        let shares = |rows, cols, most, piece| -> Vec<[u64; 2]> {
+            let problem = Problem::new(rows, cols, 1, Element::F32).unwrap();
+            problem
+                .pieced_shares(most, piece)
+                .map(|share| share.unwrap())
+                .map(|share| [share.rows(), share.cols()])
+                .collect()
+        };
+        assert_eq!(shares(10, 10, 36, 3), [[6, 6], [4, 6], [6, 4], [4, 4]]);
+        // One side is whole, and the other as long as that leaves room for.
+        assert_eq!(shares(4, 100, 200, 32), [[4, 32], [4, 32], [4, 32], [4, 4]]);
+        assert_eq!(shares(100, 4, 200, 32), [[32, 4], [32, 4], [32, 4], [4, 4]]);
+        // Not even a piece fits.
+        assert_eq!(shares(4, 4, 4, 3), [[2, 2]; 4]);
+    }
+
     proptest! {
         /// Windows are short enough, and every element of the whole is in one of them, in its place.
         #[test]
@@ -147,7 +175,11 @@ mod tests {
 
         /// So are shares, which are small enough.
         #[test]
-        fn shares_are_the_whole((rows, cols, batch) in (1u64..90, 1u64..90, 1u64..5), most in 1u64..5000) {
+        fn shares_are_the_whole(
+            (rows, cols, batch) in (1u64..90, 1u64..90, 1u64..5),
+            most in 1u64..5000,
+            piece in 0u64..40,
+        ) {
             let whole = Problem::new(rows, cols, batch, Element::U8).unwrap();
             let mut found = vec![0; whole.elements() as usize];
             for share in whole.shares(most) {
@@ -155,7 +187,12 @@ mod tests {
                 prop_assert!(share.elements() <= most);
                 (0..whole.elements()).filter_map(|index| share.source_of(index)).for_each(|at| found[at as usize] += 1);
             }
-            prop_assert!(found.iter().all(|&count| count == 1));
+            for share in whole.pieced_shares(most, piece) {
+                let share = share.unwrap();
+                prop_assert!(share.elements() <= most);
+                (0..whole.elements()).filter_map(|index| share.source_of(index)).for_each(|at| found[at as usize] += 1);
+            }
+            prop_assert!(found.iter().all(|&count| count == 2));
         }
 
         #[test]

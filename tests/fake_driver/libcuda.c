@@ -130,17 +130,16 @@ API cuMemFreeHost(void* pointer) {
     free(pointer);
     return 0;
 }
-API cuPointerGetAttribute(void* value, int attribute, uint64_t pointer) {
+// Unlike the function for one attribute, it knows no wrong pointers: their attributes are 0.
+API cuPointerGetAttributes(unsigned count, int* attributes, void** values, uint64_t pointer) {
     ENTER();
-    if (attribute != 2) return 1; // MEMORY_TYPE
+    if (count != 1 || attributes[0] != 2) return 1; // MEMORY_TYPE
+    *(unsigned*)values[0] = 0;
     for (int i = 0; i < 64; i++) {
         uint64_t begin = (uintptr_t)locked[i].begin;
-        if (begin && pointer >= begin && pointer < begin + locked[i].bytes) {
-            *(unsigned*)value = 1; // of the host
-            return 0;
-        }
+        if (begin && pointer >= begin && pointer < begin + locked[i].bytes) *(unsigned*)values[0] = 1; // of the host
     }
-    return 1;
+    return 0;
 }
 
 // Work.
