@@ -3,6 +3,7 @@
 //! `docs/record.schema.json` is the schema of the format, `docs/RECORD.md` tells it in prose. Measuring makes a
 //! [`Record`] and prints nothing; presenting takes a [`Record`] and measures nothing.
 
+mod any;
 mod check;
 mod file;
 mod probes;
@@ -14,8 +15,15 @@ use serde::{Deserialize, Serialize};
 use crate::device::{DeviceKind, Peak, TimerKind};
 use crate::problem::Layout;
 
+pub use any::AnyRecord;
 pub use check::InvalidRecord;
+#[cfg(feature = "cli")]
+pub(crate) use check::require;
 pub use file::{MAX_BYTES, ReadError};
+#[cfg(feature = "cli")]
+pub(crate) use file::{json, of_version};
+#[cfg(test)]
+pub(crate) use probes::example;
 pub use probes::{
     Bandwidth, BanksRow, CoalescingRow, CurvePoint, HierarchyRow, LevelRow, ProbeRecord, ProbeResult, Series,
 };

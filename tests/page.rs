@@ -15,13 +15,37 @@ use serde::Deserialize;
 #[path = "common/missing.rs"]
 mod missing;
 
-/// Records, and what is replaced in them by what.
-const PAGES: [(&str, &str, &str); 4] = [
-    ("ladder", "", ""),
-    ("square", "", ""),
-    ("misaligned", "", ""),
-    ("checks", "NVIDIA H200", r#"<img src=x onerror=alert(1)></title><script>alert(1)</script>'\"\u001b[31m\u202e"#),
+/// A page to look at.
+struct Page {
+    name: &'static str,
+    /// The records below `benches/results/`, without `nvidia-h200-` and the ending.
+    records: &'static [&'static str],
+    /// Whether the device has a name that would do harm.
+    evil: bool,
+    /// The column of its first table that is sorted.
+    column: &'static str,
+}
+
+const fn page(name: &'static str, records: &'static [&'static str], column: &'static str) -> Page {
+    Page { name, records, evil: false, column }
+}
+
+const PAGES: [Page; 9] = [
+    page("ladder", &["ladder"], "GB/s"),
+    page("square", &["square"], "GB/s"),
+    page("misaligned", &["misaligned"], "GB/s"),
+    Page { evil: true, ..page("checks", &["checks"], "GB/s") },
+    page("hierarchy", &["probes/hierarchy"], "driver says"),
+    page("coalescing", &["probes/coalescing"], "GB/s"),
+    page("banks", &["probes/banks"], "ns"),
+    page("profile", &["probes/profile"], "measured"),
+    Page {
+        evil: true,
+        ..page("all", &["probes/banks", "ladder", "probes/hierarchy", "probes/coalescing", "probes/profile"], "cycles")
+    },
 ];
+
+const EVIL: &str = r#"<img src=x onerror=alert(1)></title><script>alert(1)</script>'\"\u001b[31m\u202e"#;
 
 /// A phone and a desk, in pixels.
 const WIDTHS: [u32; 2] = [390, 1280];
@@ -34,6 +58,7 @@ struct Seen {
     scrolled_width: u32,
     figures: usize,
     drawings: usize,
+    nameless: Vec<String>,
     clipped: Vec<String>,
     overlapping: Vec<String>,
     scripts: usize,
@@ -62,9 +87,14 @@ fn usable() -> Result<(), String> {
 fn shown() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let mut frames = String::new();
-    for (name, text, replacement) in PAGES {
-        write_page(folder.path(), name, text, replacement)?;
-        let frame = |width| format!("<iframe src=\"{name}.html\" style=\"width:{width}px;height:900px\"></iframe>\n");
+    for page in PAGES {
+        write_page(folder.path(), &page)?;
+        let Page { name, column, .. } = page;
+        let frame = |width| {
+            format!(
+                "<iframe src=\"{name}.html\" data-column=\"{column}\" style=\"width:{width}px;height:900px\"></iframe>\n"
+            )
+        };
         frames.extend(WIDTHS.map(frame));
     }
     let script = include_str!("page/wrapper.js");
@@ -94,13 +124,18 @@ fn shown() -> Result<(), Failed> {
     seen.iter().try_for_each(check)
 }
 
-fn write_page(folder: &Path, name: &str, text: &str, replacement: &str) -> Result<(), Failed> {
-    let record = format!("{}/benches/results/nvidia-h200-{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let record = fs::read_to_string(record)?;
-    let record = if text.is_empty() { record } else { record.replace(text, replacement) };
-    let (json, html) = (folder.join(format!("{name}.json")), folder.join(format!("{name}.html")));
-    fs::write(&json, record)?;
-    let output = Command::new(env!("CARGO_BIN_EXE_cornerturn")).arg("report").arg(json).arg("-o").arg(html).output()?;
+fn write_page(folder: &Path, page: &Page) -> Result<(), Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cornerturn"));
+    command.arg("report");
+    for name in page.records {
+        let (probes, name) = name.rsplit_once('/').unwrap_or(("", name));
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results").join(probes);
+        let record = fs::read_to_string(results.join(format!("nvidia-h200-{name}.json")))?;
+        let json = folder.join(format!("{}-{name}.json", page.name));
+        fs::write(&json, if page.evil { record.replace("NVIDIA H200", EVIL) } else { record })?;
+        command.arg(json);
+    }
+    let output = command.arg("-o").arg(folder.join(format!("{}.html", page.name))).output()?;
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
@@ -116,7 +151,9 @@ fn check(seen: &Seen) -> Result<(), Failed> {
     let [(before, original), (down, descending), (up, ascending), (after, again)] = &seen.sorting;
     for (holds, what) in [
         (seen.scrolled_width <= seen.width, "it does not scroll sideways"),
-        (seen.figures > 0 && seen.drawings == seen.figures, "each figure shows one drawing"),
+        ((seen.figures > 0) != (seen.page == "profile.html"), "it has figures, but where counters are listed"),
+        (seen.drawings == seen.figures, "each figure shows one drawing"),
+        (seen.nameless.is_empty(), "each drawing has a title and a description"),
         (seen.clipped.is_empty(), "no text is clipped"),
         (seen.overlapping.is_empty(), "no text is over another"),
         ((seen.scripts, seen.images) == (1, 0), "nothing in a record is an element"),

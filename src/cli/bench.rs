@@ -22,7 +22,7 @@ use crate::device::{DeviceId, DeviceKind};
 use crate::element::Element;
 use crate::harness::{self, Plan, Target};
 use crate::record::{self, Record, Status};
-use crate::report;
+use crate::report::{self, Report};
 use crate::variant::Variant;
 
 /// The options of `cornerturn bench`.
@@ -163,9 +163,10 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let tuned = tuning.map(Tuning::store).transpose();
     let against = baselines.against(&record);
     let below = [tuned.as_ref().ok().and_then(Option::as_deref), against.as_deref()];
+    let report = report::bench(&record);
     // The table first: should a file fail to be written, the figures are still there to see.
-    let printed = if args.quiet { Ok(()) } else { super::print(&table(&record, below)) };
-    let written = [outputs.write(&record), baselines.save(&record)].map(Result::err);
+    let printed = if args.quiet { Ok(()) } else { super::print(&table(&report, below)) };
+    let written = [outputs.write(&record, &report), baselines.save(&record)].map(Result::err);
     let failures: Vec<String> = written.into_iter().flatten().collect();
     if !failures.is_empty() {
         return Err(Failure::Run(failures.join("; ")));
@@ -177,8 +178,8 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
 
 /// The table, and below it what was tuned and what the baseline says, if anything. Neither is in the record: what was
 /// tuned says where somebody keeps files.
-fn table(record: &Record, below: [Option<&str>; 2]) -> String {
-    below.into_iter().flatten().fold(super::table(record), |table, text| format!("{table}\n{text}"))
+fn table(report: &Report, below: [Option<&str>; 2]) -> String {
+    below.into_iter().flatten().fold(super::table(report), |table, text| format!("{table}\n{text}"))
 }
 
 /// 130 for an interrupted run, 1 if a row failed, else 0.
@@ -251,12 +252,12 @@ impl Outputs {
     }
 
     /// Writes all of them, also those after one that fails.
-    fn write(self, record: &Record) -> Result<(), String> {
+    fn write(self, record: &Record, report: &Report) -> Result<(), String> {
         output::write_all([
             (self.json, &|| record.to_json().map_err(|error| error.to_string())),
             (self.csv, &|| Ok(report::csv(record))),
-            (self.markdown, &|| Ok(report::markdown(record))),
-            (self.html, &|| Ok(report::html(&[report::Source { name: None, record }]))),
+            (self.markdown, &|| Ok(report.markdown())),
+            (self.html, &|| Ok(report::html(&[report::Source { name: None, report }]))),
         ])
     }
 }

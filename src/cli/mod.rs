@@ -31,7 +31,8 @@ use std::time::SystemTime;
 
 use clap::{Parser, Subcommand};
 
-use crate::record::{Environment, Record};
+use crate::record::Environment;
+use crate::report::Report;
 
 /// Matrix transpose at the speed of a copy on any GPU: files, benchmark, the memory underneath, and what shaders do with it.
 #[derive(Parser)]
@@ -67,7 +68,7 @@ enum Command {
     Transpose(transpose::Args),
     /// Count sectors and bank conflicts of the CUDA kernels in hardware, with Nsight Compute
     Profile(profile::Args),
-    /// Make a page of the records that bench wrote, or show them in the terminal
+    /// Make a page of records that bench and the probes wrote, or show them in the terminal
     Report(report::Args),
     /// Trace a WGSL compute shader on the CPU: coalescing, bank conflicts and data races, line by line
     Explain(Box<explain::Args>),
@@ -135,9 +136,9 @@ fn complain(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", crate::report::escape_lines(line));
 }
 
-/// The tables of a record, for whatever standard output is.
-fn table(record: &Record) -> String {
-    screen::screen().map_or_else(|| crate::report::table(record), |screen| crate::report::table_on(record, screen))
+/// The tables of a report, for whatever standard output is.
+fn table(report: &Report) -> String {
+    screen::screen().map_or_else(|| report.table(), |screen| report.table_on(screen))
 }
 
 /// Prints to standard output. A reader that went away is no error: `cornerturn devices | head -1` is fine.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::choice::{absent, apis, choose};
 use super::interrupt::stop_on_interrupt;
-use super::output::Output;
+use super::output::{self, Output};
 use super::parse;
 use super::progress::Progress;
 use super::{Failure, environment};
@@ -18,7 +18,7 @@ use crate::device::{DeviceId, DeviceKind};
 use crate::harness::{self, Observer, Target};
 use crate::probe::{self, Settings};
 use crate::record::{BanksRow, CoalescingRow, HierarchyRow, ProbeRecord, ProbeResult, Status};
-use crate::report;
+use crate::report::{self, Report};
 
 /// The options that all three have.
 #[derive(clap::Args)]
@@ -42,6 +42,10 @@ struct Common {
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+
+    /// Write the tables with figures as an HTML page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Print no table and no progress; errors and files still come
     #[arg(long)]
@@ -122,7 +126,7 @@ fn run<R: ProbeResult>(
     largest: Option<u64>,
     command: &[OsString],
     measure: Measure<R>,
-    present: fn(&ProbeRecord<R>) -> report::Report,
+    present: fn(&ProbeRecord<R>) -> Report,
 ) -> Result<ExitCode, Failure> {
     // Before there are temporary files to leave behind.
     let stop = stop_on_interrupt("stopping after this batch; once more to stop at once")?;
@@ -145,7 +149,7 @@ fn run<R: ProbeResult>(
     };
     let report = present(&record);
     // The table first: should a file fail to be written, the figures are still there to see.
-    let printed = if args.quiet { Ok(()) } else { super::print(&report.table()) };
+    let printed = if args.quiet { Ok(()) } else { super::print(&super::table(&report)) };
     outputs.write(&record, &report).map_err(Failure::Run)?;
     printed?;
     let failed = record.results.iter().any(|result| result.ending().1 == Status::Failed);
@@ -171,27 +175,21 @@ fn gpus_or<'a>(ids: &[DeviceId], discovery: &'a Discovery) -> Result<Vec<&'a dyn
 struct Outputs {
     json: Option<Output>,
     markdown: Option<Output>,
+    html: Option<Output>,
 }
 
 impl Outputs {
     fn open(args: &Common) -> Result<Outputs, Failure> {
-        let open = |path: &Option<PathBuf>| path.as_deref().map(Output::open).transpose().map_err(Failure::Input);
-        let outputs = Outputs { json: open(&args.json)?, markdown: open(&args.markdown)? };
-        let file = |output: &Option<Output>| output.as_ref().and_then(Output::file).map(PathBuf::from);
-        match (file(&outputs.json), file(&outputs.markdown)) {
-            (Some(json), Some(markdown)) if json == markdown => {
-                Err(Failure::Input(format!("{} is named for two outputs", json.display())))
-            }
-            _ => Ok(outputs),
-        }
+        let outputs = output::open_all([&args.json, &args.markdown, &args.html], &[]);
+        outputs.map(|[json, markdown, html]| Outputs { json, markdown, html }).map_err(Failure::Input)
     }
 
-    /// Writes both, also the one after one that fails.
-    fn write<R: ProbeResult>(self, record: &ProbeRecord<R>, report: &report::Report) -> Result<(), String> {
-        let json =
-            self.json.map_or(Ok(()), |output| output.write(&record.to_json().map_err(|error| error.to_string())?));
-        let markdown = self.markdown.map_or(Ok(()), |output| output.write(&report.markdown()));
-        let failures: Vec<String> = [json, markdown].into_iter().filter_map(Result::err).collect();
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+    /// Writes all of them, also those after one that fails.
+    fn write<R: ProbeResult>(self, record: &ProbeRecord<R>, report: &Report) -> Result<(), String> {
+        output::write_all([
+            (self.json, &|| record.to_json().map_err(|error| error.to_string())),
+            (self.markdown, &|| Ok(report.markdown())),
+            (self.html, &|| Ok(report::html(&[report::Source { name: None, report }]))),
+        ])
     }
 }

@@ -86,17 +86,17 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
         Row::new(variant.name(), profile::predicted(*variant, &problem), measured.counts)
     };
     let profile = Profile {
-        schema: profile::SCHEMA,
+        schema: profile::SCHEMA.into(),
         environment: super::environment(command),
         device: target.record(),
         problem: problem.to_string(),
         results: variants.iter().zip(measured).map(row).collect(),
     };
     // The table first: should the file fail to be written, the figures are still there to see.
-    let printed = if args.quiet { Ok(()) } else { super::print(&report::profile(&profile)) };
+    let printed = if args.quiet { Ok(()) } else { super::print(&report::profile(&profile).table()) };
     if let Some(output) = output {
-        let text = serde_json::to_string_pretty(&profile).map_err(|error| Failure::Run(error.to_string()))?;
-        output.write(&(text + "\n")).map_err(Failure::Run)?;
+        let text = profile.to_json().map_err(|error| Failure::Run(error.to_string()))?;
+        output.write(&text).map_err(Failure::Run)?;
     }
     printed.map(|()| ExitCode::SUCCESS)
 }

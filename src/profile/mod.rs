@@ -2,10 +2,10 @@
 
 mod ncu;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
-use crate::record::{Device, Environment};
+use crate::record::{self, Device, Environment, InvalidRecord, ReadError, require};
 use crate::trace::{self, Kind, Space};
 use crate::variant::Variant;
 
@@ -60,10 +60,10 @@ pub fn predicted(variant: Variant, problem: &Problem) -> Counts {
 }
 
 /// What the counters had for some variants, and what was predicted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    pub schema: String,
     /// The machine and the program.
     pub environment: Environment,
     /// The device.
@@ -75,7 +75,7 @@ pub struct Profile {
 }
 
 /// A variant's counters.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The variant.
     pub variant: String,
@@ -84,22 +84,64 @@ pub struct Row {
 }
 
 /// A counter, as predicted and as measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Value {
     /// [`Counter::metric`].
-    pub metric: &'static str,
+    pub metric: String,
     /// What the access model gives, if it gives anything.
     pub predicted: Option<f64>,
     /// What the hardware counted, if it has this counter.
     pub measured: Option<f64>,
 }
 
+impl Profile {
+    /// Checks what the types alone do not: the version, and that counts are finite and not below zero.
+    ///
+    /// # Errors
+    /// [`InvalidRecord`] for the first value that breaks a rule.
+    pub fn check(&self) -> Result<(), InvalidRecord> {
+        require(self.schema == SCHEMA, "schema".into(), &self.schema, SCHEMA)?;
+        for (i, row) in self.results.iter().enumerate() {
+            for (k, value) in row.counters.iter().enumerate() {
+                for (field, count) in [("predicted", value.predicted), ("measured", value.measured)] {
+                    let place = format!("results[{i}].counters[{k}].{field}");
+                    let count = count.unwrap_or(0.0);
+                    require(count.is_finite() && count >= 0.0, place, count, "finite and not below zero")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The profile as indented JSON, with a newline at the end.
+    ///
+    /// # Errors
+    /// [`InvalidRecord`] if it breaks a rule of [`Profile::check`].
+    pub fn to_json(&self) -> Result<String, InvalidRecord> {
+        self.check()?;
+        Ok(record::json(self))
+    }
+
+    /// Reads a profile from JSON. Fields it does not know are passed over. `origin` is what errors call the text.
+    ///
+    /// # Errors
+    /// [`ReadError`] as [`Record::from_json`](crate::record::Record::from_json).
+    pub fn from_json(text: &str, origin: &str) -> Result<Profile, ReadError> {
+        let profile: Profile = record::of_version(text, origin, SCHEMA)?;
+        profile.check().map_err(|invalid| ReadError::Invalid { origin: origin.into(), invalid })?;
+        Ok(profile)
+    }
+}
+
 impl Row {
     /// A row of both.
     pub fn new(variant: &str, predicted: Counts, measured: Counts) -> Row {
         let values = predicted.into_iter().zip(measured);
-        let value =
-            |(counter, (predicted, measured)): (&Counter, _)| Value { metric: counter.metric, predicted, measured };
+        let value = |(counter, (predicted, measured)): (&Counter, _)| Value {
+            metric: counter.metric.into(),
+            predicted,
+            measured,
+        };
         Row { variant: variant.into(), counters: COUNTERS.iter().zip(values).map(value).collect() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Record, Row, SCHEMA, Status};
+use super::{Device, Record, Row, SCHEMA, Status};
 use crate::device::DeviceKind;
 
 /// A value that no record may have.
@@ -19,7 +19,12 @@ pub struct InvalidRecord {
 
 pub(super) type Checked = Result<(), InvalidRecord>;
 
-pub(super) fn require(holds: bool, place: String, value: impl ToString, expected: &'static str) -> Checked {
+pub(crate) fn require(
+    holds: bool,
+    place: String,
+    value: impl ToString,
+    expected: &'static str,
+) -> Result<(), InvalidRecord> {
     if holds { Ok(()) } else { Err(InvalidRecord { place, value: value.to_string(), expected }) }
 }
 
@@ -36,13 +41,7 @@ impl Record {
     /// [`InvalidRecord`] for the first value that breaks a rule.
     pub fn check(&self) -> Result<(), InvalidRecord> {
         require(self.schema == SCHEMA, "schema".into(), &self.schema, SCHEMA)?;
-        let mut ids = HashSet::new();
-        for (i, device) in self.devices.iter().enumerate() {
-            require(ids.insert(&device.id), format!("devices[{i}].id"), &device.id, "an id no other device has")?;
-            if let Some(peak) = device.peak {
-                positive(format!("devices[{i}].peak.gbps"), peak.gbps)?;
-            }
-        }
+        devices(&self.devices)?;
         for (i, row) in self.results.iter().enumerate() {
             let place = |field: &str| format!("results[{i}].{field}");
             let device = self.device(&row.device);
@@ -57,6 +56,16 @@ impl Record {
         }
         Ok(())
     }
+}
+
+/// Each id is there once, and peaks are figures.
+pub(super) fn devices(devices: &[Device]) -> Checked {
+    let mut ids = HashSet::new();
+    for (i, device) in devices.iter().enumerate() {
+        require(ids.insert(&device.id), format!("devices[{i}].id"), &device.id, "an id no other device has")?;
+        device.peak.map_or(Ok(()), |peak| positive(format!("devices[{i}].peak.gbps"), peak.gbps))?;
+    }
+    Ok(())
 }
 
 pub(super) fn positive(place: String, value: f64) -> Checked {

@@ -1,4 +1,4 @@
-//! Reading a record from JSON and writing it.
+//! Reading records from JSON and writing them.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -77,6 +77,16 @@ pub enum ReadError {
         /// The version that can be read.
         expected: &'static str,
     },
+    /// It is a record of another kind, or of another tool.
+    #[error("{origin} is a record of format `{found}`; only {known} can be read")]
+    Kind {
+        /// The file.
+        origin: String,
+        /// The format it names.
+        found: String,
+        /// The formats that can be read.
+        known: String,
+    },
     /// A value in it cannot be.
     #[error("{origin}: {invalid}")]
     Invalid {
@@ -94,21 +104,7 @@ impl Record {
     /// [`ReadError::File`] if the file cannot be read, [`ReadError::TooLarge`] if it has more than [`MAX_BYTES`],
     /// [`ReadError::NotText`] if it is not UTF-8, and the errors of [`Record::from_json`].
     pub fn read(path: impl AsRef<Path>) -> Result<Record, ReadError> {
-        let path = path.as_ref();
-        let origin = path.display().to_string();
-        let bytes = head(path).map_err(|cause| ReadError::File { path: path.into(), cause })?;
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(ReadError::TooLarge { origin });
-        }
-        let Some(chunk) = bytes.utf8_chunks().next() else { return Err(ReadError::Empty { origin }) };
-        let text = chunk.valid();
-        // What was cut off in the middle of a character was cut off; anything else that is no character is no text.
-        let cut_off = text.len() + chunk.invalid().len() == bytes.len();
-        match Record::from_json(text, &origin) {
-            read if chunk.invalid().is_empty() => read,
-            Err(error @ ReadError::Truncated { .. }) if cut_off => Err(error),
-            _ => Err(ReadError::NotText { origin, line: 1 + text.matches('\n').count() }),
-        }
+        read(path.as_ref(), Record::from_json)
     }
 
     /// Reads a record from JSON. Fields it does not know are passed over. `origin` is what errors call the text: the
@@ -136,6 +132,25 @@ impl Record {
     }
 }
 
+/// Reads a record of whatever kind from a file, with the errors of [`Record::read`]; `from_json` is given the text and what
+/// errors call it.
+pub(super) fn read<T>(path: &Path, from_json: fn(&str, &str) -> Result<T, ReadError>) -> Result<T, ReadError> {
+    let origin = path.display().to_string();
+    let bytes = head(path).map_err(|cause| ReadError::File { path: path.into(), cause })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(ReadError::TooLarge { origin });
+    }
+    let Some(chunk) = bytes.utf8_chunks().next() else { return Err(ReadError::Empty { origin }) };
+    let text = chunk.valid();
+    // What was cut off in the middle of a character was cut off; anything else that is no character is no text.
+    let cut_off = text.len() + chunk.invalid().len() == bytes.len();
+    match from_json(text, &origin) {
+        read if chunk.invalid().is_empty() => read,
+        Err(error @ ReadError::Truncated { .. }) if cut_off => Err(error),
+        _ => Err(ReadError::NotText { origin, line: 1 + text.matches('\n').count() }),
+    }
+}
+
 /// The bytes of a file, but of one that is too large, or has no end, only as many as tell so.
 fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -144,35 +159,42 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Any record as indented JSON, with a newline at the end.
-pub(super) fn json(record: &impl Serialize) -> String {
+pub(crate) fn json(record: &impl Serialize) -> String {
     let mut json = serde_json::to_string_pretty(record).expect("a record has no map whose keys are not strings");
     json.push('\n');
     json
 }
 
 /// Reads a record of whatever kind that has to name this version of its format.
-pub(super) fn of_version<T: DeserializeOwned>(
+pub(crate) fn of_version<T: DeserializeOwned>(
     text: &str,
     origin: &str,
     expected: &'static str,
 ) -> Result<T, ReadError> {
+    // The version first: the fields of another version would only give an error that hides the reason.
+    let schema = schema(text, origin)?;
+    if schema != expected {
+        return Err(ReadError::Version { origin: origin.into(), found: shown(&schema), expected });
+    }
+    parse(text, origin)
+}
+
+/// The version of the format that a record of whatever kind names.
+pub(super) fn schema(text: &str, origin: &str) -> Result<String, ReadError> {
     #[derive(Deserialize)]
     struct Version {
         schema: Option<String>,
     }
-    let origin = origin.to_owned();
     if text.trim().is_empty() {
-        return Err(ReadError::Empty { origin });
+        return Err(ReadError::Empty { origin: origin.into() });
     }
-    // The version first: the fields of another version would only give an error that hides the reason.
-    let version: Version = parse(text, &origin)?;
-    let Some(schema) = version.schema else { return Err(ReadError::NoSchema { origin }) };
-    if schema != expected {
-        // As much as a message needs, and nothing that a terminal would obey.
-        let found = schema.escape_debug().take(40).collect();
-        return Err(ReadError::Version { origin, found, expected });
-    }
-    parse(text, &origin)
+    let version: Version = parse(text, origin)?;
+    version.schema.ok_or_else(|| ReadError::NoSchema { origin: origin.into() })
+}
+
+/// As much of a version as a message needs, and nothing that a terminal would obey.
+pub(super) fn shown(schema: &str) -> String {
+    schema.escape_debug().take(40).collect()
 }
 
 fn parse<'a, T: Deserialize<'a>>(text: &'a str, origin: &str) -> Result<T, ReadError> {

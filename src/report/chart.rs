@@ -101,6 +101,20 @@ pub(super) struct Series {
     /// From left to right.
     pub points: Vec<(f64, f64)>,
     pub hue: Hue,
+    pub trace: Trace,
+}
+
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trace {
+    /// What was measured: marks, joined by lines.
+    Curve,
+    /// What was measured: marks alone, where nothing lies between them.
+    Marks,
+    /// What a model says: a line without marks.
+    Line,
+    /// What a model says: columns from the axis.
+    Columns,
 }
 
 /// An axis.
@@ -115,8 +129,10 @@ pub(super) struct Axis {
 /// How values are spread along an axis. The logarithmic ones take values above zero and leave out others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Scale {
-    /// From zero.
+    /// From zero, with ticks at multiples of ten and its halves and fifths.
     Linear,
+    /// From zero, with ticks at multiples of a power of two.
+    Binary,
     /// Logarithmic, with ticks at powers of ten.
     Decades,
     /// Logarithmic, with ticks at powers of two.

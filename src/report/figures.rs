@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::chart::{Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Limit, Lines, Scale, Series, Stroke};
+use super::chart::{Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Limit, Lines, Scale, Series, Stroke, Trace};
 use super::layout::{Axes, Hardware, Meter, parts, shape, size};
 use super::{notes, number};
 use crate::device::DeviceKind;
@@ -66,7 +66,7 @@ fn ladder(device: &Device, hardware: &Hardware, axes: &Axes) -> Option<Figure> {
 }
 
 /// What must be known before a device's figure is looked at.
-fn caveat(device: &Device) -> Option<String> {
+pub(super) fn caveat(device: &Device) -> Option<String> {
     (device.kind == DeviceKind::Software).then(|| format!("This is a {}.", notes::SOFTWARE))
 }
 
@@ -196,7 +196,7 @@ fn curves(device: &Device, family: &Family, rows: &[&Row]) -> Option<Figure> {
         let hue = if of.iter().all(|row| is_copy(row)) { Hue::COPY } else { colours.next().unwrap_or(Hue::COPY) };
         let mut points: Vec<(f64, f64)> = of.iter().filter_map(|row| Some((row.bytes as f64, counted(row)?))).collect();
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Series { name: name.into(), points, hue }
+        Series { name: name.into(), points, hue, trace: Trace::Curve }
     });
     let lines = Lines {
         x: Axis { title: "bytes that a launch moves".into(), scale: Scale::Octaves, show: number::bytes_of },

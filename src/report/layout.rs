@@ -1,13 +1,14 @@
 //! What a report shows, before it is text of any kind: lines, and tables of cells. Cells and lines hold the record's
 //! strings as they are; whoever renders them escapes them.
 
+use super::about::{About, Subject};
 use super::chart::Figure;
 use super::notes::{self, Footnotes};
 use super::number::{self, NONE, or_none};
-use super::{compare, figures, text};
+use super::{Report, compare, figures, method};
 use crate::device::DeviceKind;
 use crate::problem;
-use crate::record::{Device, Environment, Record, Row, Status};
+use crate::record::{Device, Record, Row, Status};
 
 /// A report.
 pub(super) struct Layout {
@@ -132,8 +133,11 @@ pub(super) fn shape(([rows, cols, batch], layouts): Size) -> String {
     layouts.map_or(shape.clone(), |layouts| format!("{shape}, {}", problem::told(layouts, batch)))
 }
 
-/// The report of a record.
-pub(super) fn of(record: &Record) -> Layout {
+/// What records of `cornerturn bench` have in common.
+const BENCH: Subject = Subject { name: "Matrix transpose", meaning: &notes::MEANING, method: &method::METHOD };
+
+/// The report of a record of `cornerturn bench`.
+pub(super) fn of(record: &Record) -> Report {
     let axes = Axes::of(record);
     let mut footnotes = Footnotes::default();
     let mut sections = Vec::new();
@@ -141,38 +145,18 @@ pub(super) fn of(record: &Record) -> Layout {
         sections.push(results(&hardware, record, &axes, &mut footnotes));
         sections.extend(compare::section(&hardware, record, &axes, &mut footnotes));
     }
-    let mut notes: Vec<String> = Vec::new();
-    if !record.results.is_empty() {
-        notes.extend(notes::MEANING.map(String::from));
-    }
-    if axes.sizes.iter().any(|(_, layouts)| layouts.is_some()) {
-        notes.push(notes::LAYOUTS.into());
-    }
-    notes.extend(notes::absent(&record.absent));
-    let warnings = warnings(record.interrupted, record.results.is_empty());
-    Layout { facts: environment(&record.environment), warnings, sections, notes, footnotes: footnotes.0 }
-}
-
-/// Where and how a program ran.
-pub(super) fn environment(environment: &Environment) -> Vec<String> {
-    vec![
-        format!(
-            "cornerturn {} on {} {}, {} processors, {}",
-            environment.version, environment.os, environment.arch, environment.cpus, environment.date
-        ),
-        format!("Command: {}", text::command(&environment.command)),
-    ]
-}
-
-pub(super) fn warnings(interrupted: bool, empty: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if interrupted {
-        warnings.push("The run was interrupted: rows are missing.".into());
-    }
-    if empty {
-        warnings.push("The record has no results.".into());
-    }
-    warnings
+    let gaps = axes.sizes.iter().any(|(_, layouts)| layouts.is_some());
+    let about = About {
+        subject: &BENCH,
+        environment: record.environment.clone(),
+        devices: record.devices.clone(),
+        absent: record.absent.clone(),
+        meaning: gaps.then_some(notes::LAYOUTS).into_iter().collect(),
+        told: method::of(record),
+        empty: record.results.is_empty(),
+        interrupted: record.interrupted,
+    };
+    about.report(sections, footnotes)
 }
 
 fn hardware(record: &Record) -> Vec<Hardware<'_>> {

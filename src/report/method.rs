@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use crate::record::{Record, Row};
+use crate::device::TimerKind;
+use crate::record::Record;
 
 /// What holds for every record.
 pub(super) const METHOD: [&str; 5] = [
@@ -22,24 +23,41 @@ pub(super) const METHOD: [&str; 5] = [
 
 /// What this record says of it.
 pub(super) fn of(record: &Record) -> Option<String> {
-    let timed: Vec<&Row> = record.results.iter().filter(|row| row.status.has_figures()).collect();
-    let range = |value: fn(&Row) -> u64| range(timed.iter().map(|row| value(row)));
-    let batches = range(|row| row.samples_s.len() as u64)?;
-    let launches = range(|row| row.launches.into())?;
-    let sets = range(|row| row.sets as u64)?;
-    let mut clocks: Vec<String> = timed.iter().filter_map(|row| row.timer).map(|timer| timer.to_string()).collect();
-    clocks.sort();
-    clocks.dedup();
+    let figures = record.results.iter().filter(|row| row.status.has_figures());
+    let sets = range(figures.clone().map(|row| row.sets))?;
+    let timed = figures.map(|row| Timed { batches: row.samples_s.len(), launches: row.launches, timer: row.timer });
+    told(record.results.len(), timed, &format!(", over {sets} pairs of buffers"))
+}
+
+/// How a figure was timed.
+#[derive(Clone, Copy)]
+pub(super) struct Timed {
+    pub batches: usize,
+    pub launches: u32,
+    pub timer: Option<TimerKind>,
+}
+
+/// How many of the rows have a figure, and how those were `timed`; `more` is what else is to be said of the launches.
+pub(super) fn told(rows: usize, timed: impl Iterator<Item = Timed> + Clone, more: &str) -> Option<String> {
+    let batches = range(timed.clone().map(|timed| timed.batches))?;
+    let launches = range(timed.clone().map(|timed| timed.launches))?;
     Some(format!(
-        "{} of {} rows have a figure: {batches} batches of {launches} launches each, over {sets} pairs of buffers, timed by the clock of the {}.",
-        timed.len(),
-        record.results.len(),
-        clocks.join(" or the ")
+        "{} of {rows} rows have a figure: {batches} batches of {launches} launches each{more}, {}.",
+        timed.clone().count(),
+        clocks(timed.filter_map(|timed| timed.timer))
     ))
 }
 
+/// The clocks that something was timed by.
+pub(super) fn clocks(timers: impl Iterator<Item = TimerKind>) -> String {
+    let mut clocks: Vec<String> = timers.map(|timer| timer.to_string()).collect();
+    clocks.sort();
+    clocks.dedup();
+    format!("timed by the clock of the {}", clocks.join(" or the "))
+}
+
 /// The least and the greatest, or the only one.
-fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> Option<String> {
+pub(super) fn range<T: Ord + Display>(values: impl Iterator<Item = T> + Clone) -> Option<String> {
     let (least, greatest) = (values.clone().min()?, values.max()?);
     Some(if least == greatest { least.to_string() } else { format!("{least} to {greatest}") })
 }

@@ -56,22 +56,41 @@ pub(super) fn time(seconds: f64) -> String {
 /// Units of time, and how many of them are a second.
 const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")];
 
-/// The value that one of these functions wrote, for cells to be put in order; a time in seconds. `None` where there is
-/// no figure.
+/// Binary units, and how many bytes they are.
+const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+
+/// The value that one of these functions wrote, for cells to be put in order: a time in seconds, a size in bytes, and of
+/// so many times a size all of it. `None` where there is no figure.
 pub(super) fn value(text: &str) -> Option<f64> {
     let (figure, unit) = text.split_once(' ').unwrap_or((text, ""));
-    // What Rust also takes for a number.
-    let figure: f64 = figure.parse().ok().filter(|figure: &f64| figure.is_finite())?;
-    match TIMES.iter().find(|(_, name)| *name == unit) {
-        Some((scale, _)) => Some(figure / scale),
-        None => (unit.is_empty() || unit == "%").then_some(figure),
+    let figure = finite(figure)?;
+    if let Some((scale, _)) = TIMES.iter().find(|(_, name)| *name == unit) {
+        return Some(figure / scale);
     }
+    match unit.split_once(' ') {
+        Some(("×", each)) => Some(figure * size(each)?),
+        _ if matches!(unit, "" | "%") => Some(figure),
+        _ => size(text),
+    }
+}
+
+/// A number, but not what Rust also takes for one.
+fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|figure: &f64| figure.is_finite())
+}
+
+/// What [`bytes`] wrote, whatever stands behind it.
+fn size(text: &str) -> Option<f64> {
+    let mut words = text.split(' ');
+    let figure = finite(words.next()?)?;
+    let unit = words.next()?;
+    let bytes = UNITS.iter().find(|(_, name)| *name == unit).map(|(bytes, _)| *bytes as f64);
+    Some(figure * bytes.or((unit == "B").then_some(1.0))?)
 }
 
 /// A number of bytes in binary units, such as `60 MiB`: exact where it is round, else to four significant digits.
 pub fn bytes(bytes: u64) -> String {
-    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+    match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
         Some((unit, name)) => format!("{} {name}", significant(bytes as f64 / unit as f64)),
         None => format!("{bytes} B"),
@@ -133,7 +152,12 @@ mod tests {
         assert_eq!(value(&fraction(0.004)), Some(0.4));
         assert_eq!(value(&significant(3567.4)), Some(3567.0));
         assert_eq!(value(&percent(96.82)), Some(96.8));
-        for text in [NONE, "suspect", "failed", "", "inf", "nan", "3 × 4"] {
+        for size in [0, 512, 60 << 20, 150_754_820_096, 132 << 40] {
+            assert!((value(&bytes(size)).unwrap() - size as f64).abs() <= size as f64 * 1e-3, "{size}");
+        }
+        assert_eq!(value(&format!("132 × {}", bytes(256 << 10))), Some(132.0 * 262_144.0));
+        assert_eq!(value(&format!("{} a block", bytes(48 << 10))), Some(49_152.0));
+        for text in [NONE, "suspect", "failed", "", "inf", "nan", "3 × 4", "3 × inf B", "NaN KiB", "4 KB"] {
             assert_eq!(value(text), None, "{text}");
         }
     }

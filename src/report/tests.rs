@@ -1,6 +1,6 @@
 //! Golden reports of a small made-up record.
 
-use super::{Screen, csv, markdown, table, table_on};
+use super::{Screen, bench, csv};
 use crate::device::{DeviceKind, Peak, PeakSource, TimerKind};
 use crate::record::{Absent, Device, Environment, Record, Row, SCHEMA, Status};
 
@@ -132,14 +132,14 @@ pub(super) fn record() -> Record {
 
 #[test]
 fn the_table_of_a_small_record() {
-    assert_eq!(table(&record()), TABLE);
+    assert_eq!(bench(&record()).table(), TABLE);
 }
 
 #[test]
 fn a_wide_screen_has_bars_beside_the_figures() {
     let record = record();
-    let on = |columns, colour, unicode| table_on(&record, Screen { columns, colour, unicode });
-    let plain = table(&record);
+    let on = |columns, colour, unicode| bench(&record).table_on(Screen { columns, colour, unicode });
+    let plain = bench(&record).table();
     assert_eq!(on(80, true, true), plain);
     let wide = on(200, false, true);
     assert!(wide.contains(&format!("| {:<40} |", "of the peak, 1000 GB/s")), "{wide}");
@@ -163,7 +163,7 @@ fn a_wide_screen_has_bars_beside_the_figures() {
 
 #[test]
 fn the_markdown_of_a_small_record() {
-    assert_eq!(markdown(&record()), MARKDOWN);
+    assert_eq!(bench(&record()).markdown(), MARKDOWN);
 }
 
 #[test]
@@ -205,14 +205,14 @@ fn csv_has_every_field_of_a_row_and_is_read_back() {
 #[test]
 fn an_empty_record_says_that_it_is_empty() {
     let nothing = Record { devices: vec![], absent: vec![], results: vec![], interrupted: false, ..record() };
-    let text = table(&nothing);
+    let text = bench(&nothing).table();
     assert!(text.ends_with("\n\nWarning: The record has no results.\n"), "{text}");
     assert!(!text.contains("% of copy"), "{text}");
-    assert!(markdown(&nothing).contains("\n\n**The record has no results.**\n"));
+    assert!(bench(&nothing).markdown().contains("\n\n**The record has no results.**\n"));
     assert_eq!(csv(&nothing).lines().count(), 1);
 
     let idle = Record { results: vec![], ..record() };
-    let text = table(&idle);
+    let text = bench(&idle).table();
     assert!(text.contains("\nExample GPU\n  cuda:0: Example GPU;"), "{text}");
     assert!(text.contains("No gl device: no libEGL; install Mesa\n"), "{text}");
 }
@@ -225,7 +225,7 @@ fn sizes_and_settings_have_columns_where_they_differ() {
     let off = row("vulkan:0", "copy", 450.0);
     let on = Row { bounds_checks: Some(true), ..row("vulkan:0", "copy", 300.0) };
     record.results.extend([on, batch, off]);
-    let text = table(&record);
+    let text = bench(&record).table();
     assert!(text.contains("\nExample GPU\n"), "{text}");
     assert!(text.contains(SETTINGS), "{text}");
     assert!(text.contains(SETTINGS_SIDE_BY_SIDE), "{text}");
@@ -237,7 +237,7 @@ fn rows_tell_what_was_chosen_and_how() {
     let mut record = record();
     let auto = Row { variant: "auto".into(), chosen: Some("tiled".into()), ..row("cuda:0", "auto", 450.0) };
     record.results = vec![auto.clone(), Row { tuned: true, ..auto }];
-    for text in [table(&record), markdown(&record)] {
+    for text in [bench(&record).table(), bench(&record).markdown()] {
         assert!(text.contains("| auto (tiled) ") && text.contains("| auto (tiled, tuned) "), "{text}");
     }
 }
@@ -251,7 +251,7 @@ fn throttling_and_a_wide_spread_are_told_and_the_figures_kept() {
     record.results[1].throttled = Some(vec![]);
     record.results[1].spread = Some(0.051);
     record.results[2].spread = Some(0.05);
-    let text = table(&record);
+    let text = bench(&record).table();
     let note = |said: &str| {
         let line = text.lines().find(|line| line.contains(said)).unwrap_or_else(|| panic!("{said} in\n{text}"));
         line.split('.').next().unwrap().to_owned()
@@ -273,7 +273,7 @@ fn layouts_are_told_where_matrices_are_not_packed() {
     record.results.truncate(1);
     record.results.push(with_gaps(1, row("cuda:0", "copy", 800.0)));
     record.results.push(with_gaps(3, row("cuda:0", "copy", 700.0)));
-    let text = table(&record);
+    let text = bench(&record).table();
     // The last is so wide that it is broken.
     let sizes = ["4096×4096 ", "4096×4096, ld 4100 → 4097 ", "3 × 4096×4096, ld 4100 → 4097, stride "];
     for size in sizes {
@@ -281,10 +281,10 @@ fn layouts_are_told_where_matrices_are_not_packed() {
     }
     assert!(text.contains("\nld: leading dimension, "), "{text}");
     record.results.drain(..2);
-    let text = markdown(&record);
+    let text = bench(&record).markdown();
     assert!(text.contains("### Example GPU, 3 × 4096×4096, ld 4100 → 4097, stride 16793600 → 16781312\n"), "{text}");
     record.results.clear();
-    assert!(!table(&record).contains("leading dimension"));
+    assert!(!bench(&record).table().contains("leading dimension"));
 }
 
 #[test]
@@ -299,11 +299,11 @@ fn strangers_cannot_write_to_the_terminal_or_as_markup() {
     record.results[0].variant = nasty.into();
     record.results[1].limiter = Some(nasty.into());
     record.results[7].reason = Some(nasty.into());
-    for text in [table(&record), markdown(&record)] {
+    for text in [bench(&record).table(), bench(&record).markdown()] {
         assert!(text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}')), "{text:?}");
         assert!(!text.lines().any(|line| line.starts_with("# b")), "{text}");
     }
-    let text = markdown(&record);
+    let text = bench(&record).markdown();
     assert!(!text.contains("<img"), "{text}");
     let shown = r"\\u{1b}\]0;x\\u{7}&lt;img src=x&gt;\|a\\n\# b\\u{202e}";
     assert!(text.contains(shown), "{text}");
@@ -319,7 +319,7 @@ fn nothing_is_cut_off() {
     let long = "word ".repeat(60) + "end";
     record.results[1].limiter = Some(long.clone());
     record.results[7].reason = Some(long.clone());
-    let text = table(&record);
+    let text = bench(&record).table();
     assert!(text.contains(&format!("4. failed: {long}\n")), "{text}");
     let limiter: String = text.lines().skip_while(|line| !line.contains("| naive")).take(9).collect();
     assert_eq!(limiter.matches("word").count(), 60, "{text}");
@@ -329,7 +329,7 @@ fn nothing_is_cut_off() {
 #[test]
 fn rows_of_devices_that_are_not_listed_are_shown() {
     let record = Record { devices: vec![], ..record() };
-    let text = table(&record);
+    let text = bench(&record).table();
     assert!(text.contains("\ndevices that are not listed, 4096×4096\n"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains("4096×4096")).count(), 1, "{text}");
     assert_eq!(text.lines().filter(|line| line.contains("| f32 ")).count(), record.results.len(), "{text}");
@@ -344,7 +344,7 @@ fn software_devices_side_by_side_are_flagged() {
     // What must not be in a record is not shown either.
     let claims = Row { limiter: Some("banks".into()), percent_of_peak: Some(77.7), ..row("gl:0", "naive", 2.5) };
     record.results.push(claims);
-    let text = table(&record);
+    let text = bench(&record).table();
     assert!(text.contains("| gl:0 (software) / vulkan:1 (software) |"), "{text}");
     assert!(text.contains(" 0.80 |"), "{text}");
     assert!(!text.contains("banks") && !text.contains("77.7"), "{text}");

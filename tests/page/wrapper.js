@@ -16,12 +16,19 @@ function look(page, frame) {
     scrolled_width: page.documentElement.scrollWidth,
     figures: [...page.querySelectorAll("figure")].filter((figure) => figure.getClientRects().length > 0).length,
     drawings: drawings.length,
+    nameless: drawings.filter((svg) => !named(svg)).map((svg) => svg.outerHTML.slice(0, 200)),
     clipped: drawings.flatMap(clipped),
     overlapping: drawings.flatMap(overlapping),
     scripts: page.scripts.length,
     images: page.images.length,
-    sorting: [...page.querySelectorAll("table")].slice(0, 1).map(sorting)[0],
+    sorting: sorting(page.querySelector("table"), frame.dataset.column),
   };
+}
+
+// Whether a drawing has the title and the description that it refers to.
+function named(svg) {
+  const said = (name) => svg.querySelector(`#${svg.getAttribute(name)}`)?.textContent.length > 0;
+  return svg.getAttribute("role") === "img" && said("aria-labelledby") && said("aria-describedby");
 }
 
 // Texts that reach over the edge of their drawing.
@@ -41,9 +48,9 @@ function overlapping(svg) {
   return texts.flatMap(([one, a], i) => texts.slice(i + 1).filter(([, b]) => meet(a, b)).map(([other]) => `${one} | ${other}`));
 }
 
-// What the column of bandwidths holds, and what its head says, before and after each press of its button.
-function sorting(table) {
-  const head = [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith("GB/s"));
+// What the column holds, and what its head says, before and after each press of its button.
+function sorting(table, title) {
+  const head = [...table.tHead.rows[0].cells].find((cell) => cell.textContent === title);
   const column = head.cellIndex;
   const state = () => [
     head.getAttribute("aria-sort"),

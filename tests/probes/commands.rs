@@ -37,10 +37,10 @@ fn text(bytes: &[u8]) -> String {
 fn command(id: DeviceId, name: &str, more: &[&str], shows: Shows) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (json, markdown) = (path("run.json"), path("run.md"));
+    let (json, markdown, html) = (path("run.json"), path("run.md"), path("run.html"));
     let id = id.to_string();
     let quick = [name, "--device", &id, "--repetitions", "1", "--min-time", "0.0001", "--json", &json];
-    let output = cornerturn(&[&quick, more, &["--markdown", &markdown]].concat())?;
+    let output = cornerturn(&[&quick, more, &["--markdown", &markdown, "--html", &html]].concat())?;
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     expect(&format!("the exit code after {out}{err}"), output.status.code(), Some(0))?;
     expect("standard error", err.as_str(), "")?;
@@ -53,6 +53,10 @@ fn command(id: DeviceId, name: &str, more: &[&str], shows: Shows) -> Result<(), 
     if !fs::read_to_string(&markdown)?.contains("| ---") {
         return Err("the Markdown has no table".into());
     }
+    let page = fs::read_to_string(&html)?;
+    let drawn = results(&record).is_empty() || page.contains("<figure>");
+    expect("a page with figures", (page.starts_with("<!DOCTYPE html>"), drawn), (true, true))?;
+    expect("files", fs::read_dir(folder.path())?.count(), 3)?;
     shows(&record, kind)?;
     let quiet = cornerturn(&[&quick[..7], &["--quiet"], more].concat())?;
     expect(
@@ -124,7 +128,7 @@ fn valid(record: &Value) -> Result<(), Failed> {
 }
 
 pub fn wrong_input() -> Result<(), Failed> {
-    let cases: [(&[&str], &[&str]); 9] = [
+    let cases: [(&[&str], &[&str]); 10] = [
         (&["hierarchy", "--device", "gpu"], &["gpu", "cuda:0, vulkan:0"]),
         (&["hierarchy", "--device", "cuda:4094"], &["no device `cuda:4094`", "the devices here are cpu"]),
         (&["hierarchy", "--largest", "10"], &["`10` is no size", "64KiB to 1TiB"]),
@@ -133,6 +137,7 @@ pub fn wrong_input() -> Result<(), Failed> {
         (&["coalescing", "--repetitions", "0"], &["0 is not in 1..=100"]),
         (&["banks", "--repetitions", "1000"], &["1000 is not in 1..=100"]),
         (&["banks", "--min-time", "fast"], &["`fast` is no time", "0.0001 to 3600"]),
+        (&["coalescing", "--device", "cpu", "--html", "/nowhere/run.html"], &["cannot write /nowhere/run.html"]),
         (&["banks", "--device", "cpu", "--json", "/nowhere/run.json"], &["cannot write /nowhere/run.json"]),
     ];
     for (args, words) in cases {
@@ -145,9 +150,12 @@ pub fn wrong_input() -> Result<(), Failed> {
     }
     let folder = tempfile::tempdir()?;
     let same = folder.path().join("same").to_string_lossy().into_owned();
-    let output = cornerturn(&["banks", "--device", "cpu", "--json", &same, "--markdown", &same])?;
-    let message = text(&output.stderr);
-    expect(&message, (output.status.code(), message.contains("is named for two outputs")), (Some(2), true))
+    for other in ["--markdown", "--html"] {
+        let output = cornerturn(&["banks", "--device", "cpu", "--json", &same, other, &same])?;
+        let message = text(&output.stderr);
+        expect(&message, (output.status.code(), message.contains("is named for two outputs")), (Some(2), true))?;
+    }
+    expect("leftovers", fs::read_dir(folder.path())?.count(), 0)
 }
 
 pub fn schema_is_strict() -> Result<(), Failed> {

@@ -4,12 +4,14 @@
 
 mod banks;
 mod coalescing;
+#[cfg(test)]
+pub(crate) mod example;
 mod hierarchy;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Checked, require};
+use super::check::{Checked, devices, require};
 use super::{Absent, Device, Environment, InvalidRecord, ReadError, Status, file};
 use crate::harness::stats;
 
@@ -56,13 +58,14 @@ impl<R: ProbeResult> ProbeRecord<R> {
         self.devices.iter().find(|device| device.id == id)
     }
 
-    /// Checks what the types alone do not: the version, that every result names a listed device, and that figures are
-    /// finite, above zero and there where the status says so.
+    /// Checks what the types alone do not: the version, that every result names a listed device, each listed once, and that figures
+    /// are finite, above zero and there where the status says so.
     ///
     /// # Errors
     /// [`InvalidRecord`] for the first value that breaks a rule.
     pub fn check(&self) -> Result<(), InvalidRecord> {
         require(self.schema == R::SCHEMA, "schema".into(), &self.schema, R::SCHEMA)?;
+        devices(&self.devices)?;
         for (i, result) in self.results.iter().enumerate() {
             let place = |field: &str| format!("results[{i}].{field}");
             let (device, status, reason) = result.ending();
@@ -132,23 +135,11 @@ fn check_series(series: Option<&Series>, place: String) -> Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceKind, TimerKind};
+    use crate::device::TimerKind;
 
     fn record() -> ProbeRecord<BanksRow> {
-        let device = Device {
-            id: "vulkan:0".into(),
-            name: "Example GPU".into(),
-            api: "vulkan".into(),
-            driver: "example 1.2".into(),
-            kind: DeviceKind::Gpu,
-            pci: None,
-            physical: 0,
-            memory_bytes: None,
-            cache_bytes: None,
-            peak: None,
-        };
         let row = BanksRow {
-            device: "vulkan:0".into(),
+            device: example::DEVICE.into(),
             stride: 2,
             degree: Some(2),
             status: Status::Ok,
@@ -170,21 +161,7 @@ mod tests {
             ratio: None,
             ..row.clone()
         };
-        ProbeRecord {
-            schema: BanksRow::SCHEMA.into(),
-            environment: Environment {
-                version: "0.1.0".into(),
-                command: vec!["cornerturn".into()],
-                date: "2026-01-02T03:04:05Z".into(),
-                os: "linux".into(),
-                arch: "x86_64".into(),
-                cpus: 8,
-            },
-            devices: vec![device],
-            absent: Vec::new(),
-            results: vec![row, failed],
-            interrupted: false,
-        }
+        example::record(vec![row, failed])
     }
 
     #[test]

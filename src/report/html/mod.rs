@@ -12,26 +12,26 @@ mod tests;
 
 use maud::{Markup, html};
 
+use super::Report;
 use super::layout::Section;
-use crate::record::Record;
 
 /// A record to show on a page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// What readers know it by, such as the name of its file.
     pub name: Option<&'a str>,
-    /// The record.
-    pub record: &'a Record,
+    /// Its report.
+    pub report: &'a Report,
 }
 
-/// Records as one HTML page, each in a section of its own, in the order given: figures of the ladder, of bandwidth
-/// against size and of one device through several APIs; the same tables as elsewhere, which a reader can sort; how it
-/// was measured, and on what.
+/// Records of any kinds as one HTML page, each in a section of its own, in the order given: figures; the same tables as
+/// elsewhere, which a reader can sort; how it was measured, and on what.
 ///
 /// The page needs nothing but itself. All texts of the records are shown literally, with control characters spelled
 /// out.
 pub fn html(sources: &[Source]) -> String {
-    let sections: Vec<Markup> = sources.iter().enumerate().map(|(i, source)| record::section(i, source)).collect();
+    let sections: Vec<Markup> =
+        sources.iter().enumerate().map(|(i, source)| record::section(i, source, sources)).collect();
     let body = html! {
         @if sources.len() > 1 { (record::contents(sources)) }
         @for section in &sections { (section) }

@@ -4,76 +4,98 @@ use maud::{Markup, html};
 
 use super::{Source, footnotes, list, section as block, table};
 use crate::device::DeviceKind;
-use crate::record::{Device, Record};
-use crate::report::layout::{self, Grid, Layout, left, right};
+use crate::record::{Device, Environment};
+use crate::report::about::{About, Subject};
+use crate::report::layout::{Grid, Layout, left, right};
 use crate::report::number::{self, NONE};
-use crate::report::{method, notes, text};
+use crate::report::{notes, text};
 
-/// Names of the devices in records, each once.
+/// What was measured, and the names of the devices, each once.
 pub(super) fn title(sources: &[Source]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for device in sources.iter().flat_map(|source| &source.record.devices) {
-        if !names.contains(&device.name.as_str()) {
-            names.push(&device.name);
-        }
-    }
+    let subjects = subjects(sources);
+    let subjects = subjects.iter().map(|subject| subject.name).collect::<Vec<_>>().join(", ");
+    let names = distinct(sources.iter().flat_map(|source| &source.report.about.devices).map(|device| &device.name));
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
     let names = if names.is_empty() { "no devices".into() } else { names.join(", ") };
-    format!("Matrix transpose on {names}")
+    format!("{subjects} on {names}")
 }
 
-fn heading(i: usize, source: &Source) -> String {
-    let date = date(source.record);
-    match source.name {
+/// The kinds of records, each once.
+fn subjects(sources: &[Source]) -> Vec<&'static Subject> {
+    distinct(sources.iter().map(|source| source.report.about.subject))
+}
+
+/// Each value once, in the order in which they come.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// A record among others: with what it is of, where these differ in that.
+fn heading(i: usize, source: &Source, all: &[Source]) -> String {
+    let About { subject, environment, .. } = &source.report.about;
+    let date = date(environment);
+    let heading = match source.name {
         Some(name) => format!("{name}, measured {date}"),
         None if i == 0 => format!("Measured {date}"),
         None => format!("Record {}, measured {date}", i + 1),
-    }
+    };
+    if subjects(all).len() > 1 { format!("{}: {heading}", subject.name) } else { heading }
 }
 
 /// When the run began, as people write it.
-fn date(record: &Record) -> String {
-    record.environment.date.replace('T', " ").replace('Z', " UTC")
+fn date(environment: &Environment) -> String {
+    environment.date.replace('T', " ").replace('Z', " UTC")
 }
 
 /// Links to the records of a page.
 pub(super) fn contents(sources: &[Source]) -> Markup {
     html! {
         nav aria-label="Records" {
-            ul { @for (i, source) in sources.iter().enumerate() { li { a href={ "#record-" (i) } { (heading(i, source)) } } } }
+            ul {
+                @for (i, source) in sources.iter().enumerate() {
+                    li { a href={ "#record-" (i) } { (heading(i, source, sources)) } }
+                }
+            }
         }
     }
 }
 
 /// Everything of a record.
-pub(super) fn section(i: usize, source: &Source) -> Markup {
-    let Layout { facts: _, warnings, sections, notes: _, footnotes: texts } = layout::of(source.record);
+pub(super) fn section(i: usize, source: &Source, all: &[Source]) -> Markup {
+    let Layout { facts: _, warnings, sections, notes: _, footnotes: texts } = &source.report.layout;
     let id = format!("record-{i}");
     let notes = format!("{id}-note-");
     html! {
         section aria-labelledby=(id) {
-            h2 id=(id) { (heading(i, source)) }
-            @for warning in &warnings { p.warning { strong { "Warning: " } (warning) } }
+            h2 id=(id) { (heading(i, source, all)) }
+            @for warning in warnings { p.warning { strong { "Warning: " } (warning) } }
             @for (k, part) in sections.iter().enumerate() { (block(part, &format!("{id}-part-{k}"), &notes)) }
-            (footnotes(&texts, &notes))
-            (environment(source.record, &id))
+            (footnotes(texts, &notes))
+            (environment(&source.report.about, &id))
         }
     }
 }
 
 /// The machine, the program, the devices, and what was not there.
-fn environment(record: &Record, id: &str) -> Markup {
-    let environment = &record.environment;
-    let absent = notes::absent(&record.absent);
+fn environment(about: &About, id: &str) -> Markup {
+    let environment = &about.environment;
+    let absent = notes::absent(&about.absent);
     html! {
         h3 id={ (id) "-environment" } { "Environment" }
         dl {
             dt { "Command" } dd { code { (text::command(&environment.command)) } }
-            dt { "Date" } dd { (date(record)) }
+            dt { "Date" } dd { (date(environment)) }
             dt { "Program" } dd { "cornerturn " (environment.version) }
             dt { "System" } dd { (environment.os) " " (environment.arch) ", " (environment.cpus) " processors" }
-            @if let Some(told) = method::of(record) { dt { "Measured" } dd { (told) } }
+            @if let Some(told) = &about.told { dt { "Measured" } dd { (told) } }
         }
-        (table::table(&devices(&record.devices), "Devices", &format!("{id}-devices"), ""))
+        (table::table(&devices(&about.devices), "Devices", &format!("{id}-devices"), ""))
         @if !absent.is_empty() { h3 { "Not here" } (list(&absent)) }
     }
 }
@@ -107,15 +129,20 @@ fn devices(devices: &[Device]) -> Grid {
     Grid { columns, rows: devices.iter().map(row).collect(), ..Grid::default() }
 }
 
-/// How figures come about, and what they mean.
+/// How figures come about, and what they mean: for each kind of records, under its name where there are several.
 pub(super) fn method(sources: &[Source]) -> Markup {
-    let gaps = sources.iter().flat_map(|source| &source.record.results).any(|row| row.layouts().is_some());
+    let subjects = subjects(sources);
+    let of = |subject: &'static Subject| {
+        let all = sources.iter().map(|source| &source.report.about).filter(move |about| about.subject == subject);
+        distinct(all.flat_map(|about| about.meaning().chain(subject.method.iter().copied())))
+    };
     html! {
         section aria-labelledby="method" {
             h2 id="method" { "How it was measured" }
-            (list(&notes::MEANING))
-            (list(&method::METHOD))
-            @if gaps { p { (notes::LAYOUTS) } }
+            @for subject in &subjects {
+                @if subjects.len() > 1 { h3 { (subject.name) } }
+                (list(&of(subject)))
+            }
         }
     }
 }

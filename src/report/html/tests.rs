@@ -1,13 +1,19 @@
-//! Pages of made-up records and of those in `benches/results/`, as a parser of HTML sees them.
+//! Pages of made-up records and of those below `benches/results/`, as a parser of HTML sees them.
 
 use scraper::{Html, Selector};
+use serde_json::Value;
 
 use super::{Source, html};
-use crate::record::Record;
+use crate::record::{AnyRecord, Record};
 use crate::report::tests::record;
+use crate::report::{Report, bench, of};
 
 fn page(record: &Record) -> Html {
-    parsed(&html(&[Source { name: Some("a <b>.json"), record }]))
+    shown(&bench(record))
+}
+
+fn shown(report: &Report) -> Html {
+    parsed(&html(&[Source { name: Some("a <b>.json"), report }]))
 }
 
 /// The page, if it is HTML without a mistake.
@@ -31,14 +37,15 @@ fn attributes(html: &Html, selector: &str, name: &str) -> Vec<String> {
     found.filter_map(|element| element.attr(name).map(String::from)).collect()
 }
 
-/// Everything the records of real devices hold.
-fn results() -> Vec<(String, Record)> {
+/// Everything the records of real devices hold, of all kinds.
+fn results() -> Vec<(String, AnyRecord)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/results");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let folders = [folder.join("probes"), folder];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(|file| file.unwrap().path());
     let mut records: Vec<_> = files.filter(|path| path.extension().is_some_and(|found| found == "json")).collect();
     records.sort();
     assert!(!records.is_empty());
-    records.into_iter().map(|path| (path.display().to_string(), Record::read(&path).unwrap())).collect()
+    records.into_iter().map(|path| (path.display().to_string(), AnyRecord::read(&path).unwrap())).collect()
 }
 
 #[test]
@@ -84,9 +91,12 @@ fn tables_have_the_rows_of_the_layout() {
 
 #[test]
 fn references_lead_somewhere_and_ids_are_unique() {
-    let named = results();
-    let sources: Vec<Source> = named.iter().map(|(name, record)| Source { name: Some(name), record }).collect();
+    let named: Vec<(String, Report)> = results().into_iter().map(|(name, record)| (name, of(&record))).collect();
+    let sources: Vec<Source> = named.iter().map(|(name, report)| Source { name: Some(name), report }).collect();
     let html = parsed(&html(&sources));
+    let title = "Matrix transpose, Bank conflicts, Coalescing, Memory hierarchy, Hardware counters on NVIDIA H200";
+    assert_eq!(texts(&html, "h1"), [title]);
+    assert_eq!(count(&html, "h2"), named.len() + 1);
     let ids = attributes(&html, "[id]", "id");
     let unique: std::collections::HashSet<&String> = ids.iter().collect();
     assert_eq!(unique.len(), ids.len());
@@ -103,47 +113,81 @@ fn references_lead_somewhere_and_ids_are_unique() {
 #[test]
 fn figures_show_every_row_that_counts() {
     for (name, record) in results() {
-        let html = page(&record);
+        let html = shown(&of(&record));
+        let counted = matches!(record, AnyRecord::Profile(_));
         let (wide, narrow) = (count(&html, "svg.wide"), count(&html, "svg.narrow"));
-        assert!(wide > 0 && wide == narrow && wide == count(&html, "figure"), "{name}");
+        assert!((wide > 0) != counted && wide == narrow && wide == count(&html, "figure"), "{name}");
         assert_eq!(count(&html, "svg[role=img]"), 2 * wide, "{name}");
         assert_eq!(count(&html, "svg[role=img] > title"), 2 * wide, "{name}");
         assert_eq!(count(&html, "svg[role=img] > desc"), 2 * wide, "{name}");
     }
 }
 
+const EVIL: &str =
+    "</title></svg></style><script>alert(1)</script><img src=x onerror=alert(1)>'\" &amp; a\u{1b}]0;x\u{7}b\n\u{202e}c";
+
+/// Nothing of [`EVIL`] is an element or reaches the reader's screen but as text; the page.
+fn harmless(page: &str) -> Html {
+    assert!(page.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}')));
+    let html = parsed(page);
+    for (selector, found) in [("script", 1), ("style", 1), ("img", 0), ("[onerror]", 0)] {
+        assert_eq!(count(&html, selector), found, "{selector}");
+    }
+    html
+}
+
 #[test]
 fn nothing_in_a_record_is_markup_or_turns_the_text() {
     let mut record = record();
-    let evil = "</title></svg></style><script>alert(1)</script><img src=x onerror=alert(1)>'\" &amp; a\u{1b}]0;x\u{7}b\n\u{202e}c";
     record.devices.iter_mut().for_each(|device| {
-        device.name = evil.into();
-        device.driver = evil.into();
-        device.pci = Some(evil.into());
+        device.name = EVIL.into();
+        device.driver = EVIL.into();
+        device.pci = Some(EVIL.into());
     });
     record.results.iter_mut().for_each(|row| {
-        row.element = evil.into();
-        row.limiter = Some(evil.into());
-        row.reason = row.reason.as_ref().map(|_| evil.into());
-        row.timer_note = row.timer_note.as_ref().map(|_| evil.into());
-        row.chosen = Some(evil.into());
+        row.element = EVIL.into();
+        row.limiter = Some(EVIL.into());
+        row.reason = row.reason.as_ref().map(|_| EVIL.into());
+        row.timer_note = row.timer_note.as_ref().map(|_| EVIL.into());
+        row.chosen = Some(EVIL.into());
     });
-    record.absent[0].reason = evil.into();
-    record.absent[0].remedy = evil.into();
-    record.environment.command = vec![evil.into()];
-    record.environment.date = evil.into();
-    record.environment.os = evil.into();
-    record.environment.version = evil.into();
-    let text = html(&[Source { name: Some(evil), record: &record }, Source { name: None, record: &record }]);
-    assert!(text.chars().all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}')));
-    let html = parsed(&text);
-    assert_eq!(count(&html, "script"), 1);
-    assert_eq!(count(&html, "style"), 1);
-    assert_eq!(count(&html, "img"), 0);
-    assert_eq!(count(&html, "[onerror]"), 0);
-    let shown = evil.replace('\u{1b}', "\\u{1b}").replace('\u{7}', "\\u{7}").replace('\u{202e}', "\\u{202e}");
+    record.absent[0].reason = EVIL.into();
+    record.absent[0].remedy = EVIL.into();
+    record.environment.command = vec![EVIL.into()];
+    record.environment.date = EVIL.into();
+    record.environment.os = EVIL.into();
+    record.environment.version = EVIL.into();
+    let report = bench(&record);
+    let html = harmless(&html(&[Source { name: Some(EVIL), report: &report }, Source { name: None, report: &report }]));
+    let shown = EVIL.replace('\u{1b}', "\\u{1b}").replace('\u{7}', "\\u{7}").replace('\u{202e}', "\\u{202e}");
     let title = &texts(&html, "head > title")[0];
     assert_eq!(*title, format!("Matrix transpose on {shown}"));
+}
+
+/// The value with all texts replaced by [`EVIL`], but those that decide what a record is.
+fn spoilt(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(spoilt),
+        Value::Object(fields) => {
+            let texts = fields.iter_mut().filter(|(name, _)| {
+                !["schema", "kind", "source", "status", "timer", "device", "id"].contains(&name.as_str())
+            });
+            texts.for_each(|(_, value)| spoilt(value));
+            fields.get_mut("device").filter(|device| device.is_object()).into_iter().for_each(spoilt);
+        }
+        Value::String(text) => *text = EVIL.into(),
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_in_a_record_of_a_probe_is_markup_either() {
+    for (name, _) in results() {
+        let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&name).unwrap()).unwrap();
+        spoilt(&mut record);
+        let report = of(&AnyRecord::from_json(&record.to_string(), &name).unwrap());
+        harmless(&html(&[Source { name: Some(EVIL), report: &report }]));
+    }
 }
 
 #[test]

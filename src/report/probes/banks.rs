@@ -1,9 +1,11 @@
 //! The report of `cornerturn banks`.
 
+use super::super::about::Subject;
 use super::super::layout::{Grid, left, right};
+use super::super::method::{self, Timed};
 use super::super::notes::Footnotes;
 use super::super::number::{self, NONE, or_none};
-use super::{Report, by_device, marks, report};
+use super::{METHOD, Report, by_device, figures, marks, report};
 use crate::record::{BanksRow, ProbeRecord, Series};
 
 const MEANING: [&str; 2] = [
@@ -13,17 +15,22 @@ const MEANING: [&str; 2] = [
      multiprocessor busy; ratio: against stride 1.",
 ];
 
+const SUBJECT: Subject = Subject { name: "Bank conflicts", meaning: &MEANING, method: &METHOD };
+
 /// Model and measurement of each device's strides.
 pub fn banks(record: &ProbeRecord<BanksRow>) -> Report {
     let mut footnotes = Footnotes::default();
-    let sections = by_device(record, |rows| {
+    let sections = by_device(record, |device, rows| {
         let mut grid = Grid::default();
         grid.columns.extend(["stride", "degree", "cycles", "ns", "ratio", "spread"].map(right));
         grid.columns.push(left("notes"));
         grid.rows = rows.iter().map(|row| cells(row, &mut footnotes)).collect();
-        grid
+        (grid, figures::banks::figure(device, rows).into_iter().collect())
     });
-    report(record, sections, &MEANING, footnotes)
+    let measured = record.results.iter().filter_map(|row| Some((row, row.request_s.as_ref()?)));
+    let timed =
+        measured.map(|(row, series)| Timed { batches: series.samples.len(), launches: row.launches, timer: row.timer });
+    report(record, &SUBJECT, method::told(record.results.len(), timed, ""), sections, footnotes)
 }
 
 fn cells(row: &BanksRow, footnotes: &mut Footnotes) -> Vec<String> {

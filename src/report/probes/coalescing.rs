@@ -1,9 +1,11 @@
 //! The report of `cornerturn coalescing`.
 
+use super::super::about::Subject;
 use super::super::layout::{Grid, left, right};
+use super::super::method::{self, Timed};
 use super::super::notes::Footnotes;
 use super::super::number::{self, or_none};
-use super::{Report, by_device, marks, report};
+use super::{METHOD, Report, by_device, figures, marks, report};
 use crate::record::{CoalescingRow, ProbeRecord, Status};
 
 const MEANING: [&str; 4] = [
@@ -19,10 +21,12 @@ const MEANING: [&str; 4] = [
 
 const CACHE: &str = "fewer lines are touched than four times the last-level cache holds: the figure may be the cache's";
 
+const SUBJECT: Subject = Subject { name: "Coalescing", meaning: &MEANING, method: &METHOD };
+
 /// Model and measurement of each device's strides and starts.
 pub fn coalescing(record: &ProbeRecord<CoalescingRow>) -> Report {
     let mut footnotes = Footnotes::default();
-    let sections = by_device(record, |rows| {
+    let sections = by_device(record, |device, rows| {
         let mut grid = Grid { columns: vec![left("access")], ..Grid::default() };
         let model = ["stride", "start", "sectors", "use", "lines", "use"];
         let measured = ["GB/s", "moved", "% of stride 1", "% of peak", "spread"];
@@ -35,9 +39,12 @@ pub fn coalescing(record: &ProbeRecord<CoalescingRow>) -> Report {
             }
             grid.rows.push(cells(row, &mut footnotes));
         }
-        grid
+        (grid, figures::coalescing::figures(device, rows))
     });
-    report(record, sections, &MEANING, footnotes)
+    let measured = record.results.iter().filter_map(|row| Some((row, row.launch_s.as_ref()?)));
+    let timed =
+        measured.map(|(row, series)| Timed { batches: series.samples.len(), launches: row.launches, timer: row.timer });
+    report(record, &SUBJECT, method::told(record.results.len(), timed, ""), sections, footnotes)
 }
 
 fn cells(row: &CoalescingRow, footnotes: &mut Footnotes) -> Vec<String> {
@@ -72,9 +79,9 @@ fn use_of(useful: u64, moved: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{record, series};
     use super::*;
     use crate::device::TimerKind;
+    use crate::record::example::{record, series};
 
     fn row() -> CoalescingRow {
         CoalescingRow {

@@ -1,9 +1,11 @@
 //! The report of `cornerturn hierarchy`.
 
+use super::super::about::Subject;
 use super::super::layout::{Grid, Section, left, right};
+use super::super::method;
 use super::super::notes::Footnotes;
 use super::super::number::{self, NONE, or_none};
-use super::{Report, heading, lines, report};
+use super::{METHOD, Report, figures, lines, name, report};
 use crate::device::TimerKind;
 use crate::probe::Level;
 use crate::record::{Bandwidth, HierarchyRow, LevelRow, ProbeRecord, Series};
@@ -18,6 +20,8 @@ const MEANING: [&str; 4] = [
     "docs/HIERARCHY.md says how each figure comes about, and what biases it.",
 ];
 
+const SUBJECT: Subject = Subject { name: "Memory hierarchy", meaning: &MEANING, method: &METHOD };
+
 /// The levels of each device, the curve they are read from, and all bandwidths.
 pub fn hierarchy(record: &ProbeRecord<HierarchyRow>) -> Report {
     let mut sections = Vec::new();
@@ -26,7 +30,18 @@ pub fn hierarchy(record: &ProbeRecord<HierarchyRow>) -> Report {
         sections.extend(curve(row));
         sections.extend(bandwidths(row));
     }
-    report(record, sections, &MEANING, Footnotes::default())
+    report(record, &SUBJECT, told(record), sections, Footnotes::default())
+}
+
+/// How much was measured.
+fn told(record: &ProbeRecord<HierarchyRow>) -> Option<String> {
+    let curves = record.results.iter().filter(|row| !row.curve.is_empty());
+    let sizes = method::range(curves.clone().map(|row| row.curve.len()))?;
+    let points = curves.clone().flat_map(|row| &row.curve);
+    let samples = method::range(points.map(|point| point.latency_s.samples.len()))?;
+    let clocks = method::clocks(curves.clone().filter_map(|row| row.timer));
+    let (some, all) = (curves.count(), record.results.len());
+    Some(format!("{some} of {all} devices have a curve: {sizes} sizes, {samples} samples of each, {clocks}."))
 }
 
 fn levels(record: &ProbeRecord<HierarchyRow>, row: &HierarchyRow) -> Section {
@@ -47,10 +62,12 @@ fn levels(record: &ProbeRecord<HierarchyRow>, row: &HierarchyRow) -> Section {
         grid.columns.extend(figures.map(right));
         grid.rows = row.levels.iter().map(|level| cells(row, level)).collect();
     }
-    Section { heading: heading(record, &row.device), lines, grid, ..Section::default() }
+    let device = record.device(&row.device);
+    let figures = device.map_or(Vec::new(), |device| figures::hierarchy::figures(device, row));
+    Section { heading: device.map_or(row.device.clone(), name), lines, figures, grid }
 }
 
-fn title(level: &LevelRow) -> &str {
+pub(super) fn title(level: &LevelRow) -> &str {
     Level::of_name(&level.level).map_or(&level.level, |level| level.title())
 }
 
@@ -83,7 +100,7 @@ fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
 }
 
 /// Bytes in a cycle of a multiprocessor: by its own clock, or from the time and the clock's rate.
-fn per_cycle(row: &HierarchyRow, bandwidth: &Bandwidth) -> Option<f64> {
+pub(super) fn per_cycle(row: &HierarchyRow, bandwidth: &Bandwidth) -> Option<f64> {
     let counted = bandwidth.bytes_per_cycle.as_ref().map(|series| series.median);
     counted.or_else(|| Some(bandwidth.gbps * 1e9 / row.clock_hz? / row.multiprocessors? as f64))
 }
@@ -94,7 +111,7 @@ const FLAT: f64 = 0.03;
 /// What large sets show: how the latency goes on beyond the last-level cache.
 fn beyond(row: &HierarchyRow) -> Option<String> {
     let cache = row.level(Level::L2.name())?.driver_bytes?;
-    let mut beyond = row.curve.iter().filter(|point| point.bytes >= 2 * cache);
+    let mut beyond = row.curve.iter().filter(|point| point.bytes >= cache.saturating_mul(2));
     let (first, last) = (beyond.next()?, beyond.next_back()?);
     let ns = |series: &Series| number::significant(series.median * 1e9);
     let (low, high) = (ns(&first.latency_s), ns(&last.latency_s));
@@ -115,7 +132,7 @@ fn curve(row: &HierarchyRow) -> Option<Section> {
         if point.bytes < next && point.bytes != last {
             continue;
         }
-        next = 2 * point.bytes;
+        next = point.bytes.saturating_mul(2);
         grid.rows.push(vec![
             number::bytes(point.bytes),
             or_none(point.latency_cycles.as_ref().map(|series| series.median), number::significant),
@@ -154,9 +171,9 @@ fn bandwidths(row: &HierarchyRow) -> Option<Section> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{record, series};
     use super::*;
     use crate::record::Status;
+    use crate::record::example::{record, series};
 
     fn level(level: Level, bytes: Option<u64>, ns: f64) -> LevelRow {
         LevelRow {

@@ -2,64 +2,70 @@
 
 mod banks;
 mod coalescing;
+mod figures;
 mod hierarchy;
 
-use super::layout::{self, Grid, Layout, Section};
+use super::Report;
+use super::about::{About, Subject};
+use super::chart::Figure;
+use super::layout::{Grid, Section};
 use super::notes::{self, Footnotes};
-use super::{markdown, table};
 use crate::device::{DeviceKind, TimerKind};
 use crate::record::{Device, ProbeRecord, ProbeResult, Status};
+
+/// How every probe measures.
+const METHOD: [&str; 4] = [
+    "Everything is measured several times, each time in memory allocated anew, in several timed batches of launches; the \
+     median of all samples is told, and their spread.",
+    "A GPU is kept at work until it becomes no faster before it is timed, and again when the host has kept it waiting.",
+    "By CUDA, cycles are those of the multiprocessor's own clock, read by the kernel, and seconds are those of events. \
+     Through wgpu there are timestamps of passes and no cycles. Where a device has no timestamps, the host's clock times \
+     N launches against 2N, and a note says so.",
+    "Data is random, and what is read goes into a sum that is used, so that no read can be left out. Shaders are compiled \
+     without bounds checks.",
+];
 
 pub use banks::banks;
 pub use coalescing::coalescing;
 pub use hierarchy::hierarchy;
 
-/// The report of a probe's record, to be shown in several ways.
-pub struct Report(Layout);
-
-impl Report {
-    /// As text for a terminal, as [`table()`](super::table()) is.
-    pub fn table(&self) -> String {
-        table::render(&self.0, None)
-    }
-
-    /// As GitHub Markdown, as [`markdown()`](super::markdown()) is.
-    pub fn markdown(&self) -> String {
-        markdown::render(&self.0)
-    }
-}
-
 const SOFTWARE: &str =
     "These are the figures of a CPU that runs shaders: it has no levels of a GPU, no warps and no banks.";
 
-/// A report with these sections, and notes on what its figures mean.
+/// A report with these sections; `told` says how much was measured.
 fn report<R: ProbeResult>(
     record: &ProbeRecord<R>,
+    subject: &'static Subject,
+    told: Option<String>,
     sections: Vec<Section>,
-    meaning: &[&str],
     footnotes: Footnotes,
 ) -> Report {
-    let notes = meaning.iter().filter(|_| !record.results.is_empty()).map(|note| (*note).to_owned());
-    Report(Layout {
-        facts: layout::environment(&record.environment),
-        warnings: layout::warnings(record.interrupted, record.results.is_empty()),
-        sections,
-        notes: notes.chain(notes::absent(&record.absent)).collect(),
-        footnotes: footnotes.0,
-    })
+    let about = About {
+        subject,
+        environment: record.environment.clone(),
+        devices: record.devices.clone(),
+        absent: record.absent.clone(),
+        meaning: Vec::new(),
+        told,
+        empty: record.results.is_empty(),
+        interrupted: record.interrupted,
+    };
+    about.report(sections, footnotes)
 }
 
-/// A section for each device that has results, with the table that `grid` makes of them.
-fn by_device<R: ProbeResult>(record: &ProbeRecord<R>, mut grid: impl FnMut(&[&R]) -> Grid) -> Vec<Section> {
+/// A section for each device that has results, with the table and the figures that `show` makes of them.
+fn by_device<R: ProbeResult>(
+    record: &ProbeRecord<R>,
+    mut show: impl FnMut(&Device, &[&R]) -> (Grid, Vec<Figure>),
+) -> Vec<Section> {
     let section = |device: &Device| {
         let rows: Vec<&R> = record.results.iter().filter(|row| row.ending().0 == device.id).collect();
         if rows.is_empty() {
             return None;
         }
-        let mut grid = grid(&rows);
+        let (mut grid, figures) = show(device, &rows);
         grid.drop_empty_last();
-        let (heading, lines) = (heading(record, &device.id), lines(record, &device.id));
-        Some(Section { heading, lines, grid, ..Section::default() })
+        Some(Section { heading: name(device), lines: lines(record, &device.id), figures, grid })
     };
     record.devices.iter().filter_map(section).collect()
 }
@@ -71,8 +77,9 @@ fn lines<R: ProbeResult>(record: &ProbeRecord<R>, id: &str) -> Vec<String> {
     [notes::device(device, &[])].into_iter().chain(software).collect()
 }
 
-fn heading<R: ProbeResult>(record: &ProbeRecord<R>, id: &str) -> String {
-    record.device(id).map_or(id.into(), |device| format!("{}, {id}", device.name))
+/// A device in a heading or the title of a figure.
+fn name(device: &Device) -> String {
+    format!("{}, {}", device.name, device.id)
 }
 
 /// The numbers of the notes on how a result ended and which clock timed it.
@@ -95,44 +102,4 @@ fn marks(
         _ => {}
     }
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::{Environment, Series};
-
-    /// A series of one sample.
-    pub fn series(value: f64) -> Series {
-        Series { samples: vec![value], median: value, min: value, spread: 0.0 }
-    }
-
-    /// A record of a GPU with these results.
-    pub fn record<R: ProbeResult>(results: Vec<R>) -> ProbeRecord<R> {
-        let device = Device {
-            id: "cuda:0".into(),
-            name: "Example GPU".into(),
-            api: "cuda".into(),
-            driver: "example 1.2".into(),
-            kind: DeviceKind::Gpu,
-            pci: None,
-            physical: 0,
-            memory_bytes: None,
-            cache_bytes: None,
-            peak: None,
-        };
-        let environment = Environment {
-            version: "0.1.0".into(),
-            command: vec!["cornerturn".into()],
-            date: "2026-01-02T03:04:05Z".into(),
-            os: "linux".into(),
-            arch: "x86_64".into(),
-            cpus: 8,
-        };
-        let schema = R::SCHEMA.into();
-        let record =
-            ProbeRecord { schema, environment, devices: vec![device], absent: Vec::new(), results, interrupted: false };
-        record.check().unwrap();
-        record
-    }
 }

@@ -75,6 +75,11 @@ impl Canvas<'_> {
         self.0.draw(&Rectangle::new([corner, (x + width, y + height)], colour.rgb().filled()))
     }
 
+    /// A mark where there are many close together, of any series.
+    pub(super) fn dot(&self, (x, y): (i32, i32), colour: Colour) -> Drawn {
+        self.0.draw(&Circle::new((x, y), 2, colour.rgb().filled()))
+    }
+
     /// The mark of a series, of a shape that the next ones do not have.
     pub(super) fn mark(&self, series: usize, (x, y): (i32, i32), colour: Colour) -> Drawn {
         let shape: &[(i32, i32)] = match series % 7 {

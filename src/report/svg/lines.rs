@@ -6,7 +6,7 @@ use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, shortened, text_width
 use super::palette::{Colour, FAINT_TEXT, GRID, TEXT};
 use super::scale::Ruler;
 use super::{Format, Sheet};
-use crate::report::chart::{Axis, Lines};
+use crate::report::chart::{Axis, Lines, Series, Trace};
 
 /// The plot's height, where the names at the curves' ends need no more.
 const HEIGHT: i32 = 280;
@@ -14,6 +14,18 @@ const HEIGHT: i32 = 280;
 const NAME: i32 = 15;
 /// The widest column of such names, beside which there must be room for the curves.
 const WIDEST: i32 = 220;
+/// Marks closer than this would be one thick line.
+const CLOSE: i32 = 10;
+
+impl Sign {
+    fn of(trace: Trace, series: usize) -> Sign {
+        match trace {
+            Trace::Curve | Trace::Marks => Sign::Mark(series),
+            Trace::Line => Sign::Line,
+            Trace::Columns => Sign::Column,
+        }
+    }
+}
 
 /// Where everything goes.
 struct Plan {
@@ -30,15 +42,23 @@ struct Name<'a> {
     /// The end of the line.
     end: (i32, i32),
     colour: Colour,
-    /// The number of a series.
-    series: Option<usize>,
+    /// What stands before it.
+    sign: Sign,
+}
+
+/// The sign of a line: the line itself, the column, or the mark of a series of this number.
+#[derive(Clone, Copy)]
+enum Sign {
+    Line,
+    Column,
+    Mark(usize),
 }
 
 pub(super) fn draw(lines: &Lines, format: Format) -> Sheet {
     let width = format.width();
     let points = || lines.series.iter().flat_map(|series| &series.points);
     let y_values = points().map(|(_, y)| *y).chain(lines.limits.iter().map(|limit| limit.value));
-    let y = Ruler::new(lines.y.scale, y_values, 6);
+    let y = Ruler::new(lines.y.scale, y_values, if lines.y.scale.begins_at_zero() { 6 } else { 8 });
     let names = lines.series.iter().map(|series| &series.name).chain(lines.limits.iter().map(|limit| &limit.label));
     let widest = names.map(|name| text_width(name)).max().unwrap_or(0);
     let ticks = y.ticks.iter().map(|tick| text_width(&(lines.y.show)(*tick))).max().unwrap_or(0);
@@ -94,17 +114,40 @@ impl Plan {
             let Some(y) = down(limit.value) else { continue };
             let colour = limit.stroke.colour();
             canvas.line((self.left, y), (edge, y), colour, 2)?;
-            names.push(Name { text: &limit.label, end: (edge, y), colour, series: None });
+            names.push(Name { text: &limit.label, end: (edge, y), colour, sign: Sign::Line });
         }
-        for (i, series) in lines.series.iter().enumerate() {
-            let colour = series.hue.colour();
-            let points: Vec<(i32, i32)> =
-                series.points.iter().filter_map(|(x, y)| Some((across(*x)?, down(*y)?))).collect();
-            canvas.0.draw(&PathElement::new(points.clone(), colour.rgb().stroke_width(2)))?;
-            points.iter().try_for_each(|point| canvas.mark(i, *point, colour))?;
-            names.extend(points.last().map(|end| Name { text: &series.name, end: *end, colour, series: Some(i) }));
+        let pixels = |(x, y): &(f64, f64)| Some((across(*x)?, down(*y)?));
+        let curves = lines.series.iter().enumerate().map(|(i, series)| {
+            let points: Vec<(i32, i32)> = series.points.iter().filter_map(pixels).collect();
+            (series, Sign::of(series.trace, i), points)
+        });
+        let curves: Vec<_> = curves.collect();
+        names.extend(curves.iter().filter_map(|(series, sign, points)| {
+            let (end, colour) = (*points.last()?, series.hue.colour());
+            Some(Name { text: &series.name, end, colour, sign: *sign })
+        }));
+        // Below the curves: what leads to a name is no part of one.
+        self.names(canvas, names)?;
+        curves.iter().try_for_each(|(series, sign, points)| self.curve(canvas, series, *sign, points))
+    }
+
+    fn curve(&self, canvas: &Canvas, series: &Series, sign: Sign, points: &[(i32, i32)]) -> Drawn {
+        let colour = series.hue.colour();
+        if matches!(series.trace, Trace::Curve | Trace::Line) {
+            canvas.0.draw(&PathElement::new(points, colour.rgb().stroke_width(2)))?;
         }
-        self.names(canvas, names)
+        match sign {
+            Sign::Line => Ok(()),
+            Sign::Column => self.columns(canvas, points, colour),
+            Sign::Mark(_) if distance(points) < CLOSE => points.iter().try_for_each(|at| canvas.dot(*at, colour)),
+            Sign::Mark(i) => points.iter().try_for_each(|at| canvas.mark(i, *at, colour)),
+        }
+    }
+
+    /// Columns from the bottom of the plot to these points.
+    fn columns(&self, canvas: &Canvas, points: &[(i32, i32)], colour: Colour) -> Drawn {
+        let (bottom, width) = (self.top + self.height, (distance(points) / 3 * 2).clamp(2, 12));
+        points.iter().try_for_each(|(x, y)| canvas.rectangle((x - width / 2, *y), (width, bottom - y), colour))
     }
 
     /// The names at the right, in the order of the ends and none over another.
@@ -114,13 +157,22 @@ impl Plan {
         let x = self.width - self.right + 12;
         for (name, y) in names.iter().zip(heights) {
             canvas.line(name.end, (x, y), GRID, 1)?;
-            match name.series {
-                Some(series) => canvas.mark(series, (x + 6, y), name.colour)?,
-                None => canvas.line((x, y), (x + 12, y), name.colour, 2)?,
+            match name.sign {
+                Sign::Mark(series) => canvas.mark(series, (x + 6, y), name.colour)?,
+                Sign::Line => canvas.line((x, y), (x + 12, y), name.colour, 2)?,
+                Sign::Column => canvas.rectangle((x + 2, y - 5), (8, 10), name.colour)?,
             }
             canvas.text(&shortened(name.text, self.right - 28), (x + 16, y), Side::Left, TEXT)?;
         }
         Ok(())
+    }
+}
+
+/// Pixels from a point to the next, on average.
+fn distance(points: &[(i32, i32)]) -> i32 {
+    match points {
+        [first, .., last] => (last.0 - first.0) / (points.len() as i32 - 1),
+        _ => i32::MAX,
     }
 }
 

@@ -24,10 +24,10 @@ impl Ruler {
         let low = values.iter().copied().reduce(f64::min).unwrap_or(1.0);
         let high = values.iter().copied().reduce(f64::max).unwrap_or(1.0);
         let most = most.max(2);
-        if scale == Scale::Linear {
+        if scale.begins_at_zero() {
             // Between these, everything below can be computed with.
-            let high = if high > 0.0 { high.clamp(1e-300, 1e300) } else { 1.0 };
-            return Ruler { scale, ends: [0.0, high * 1.02], ticks: linear(high * 1.02, most) };
+            let high = 1.02 * if high > 0.0 { high.clamp(1e-300, 1e300) } else { 1.0 };
+            return Ruler { scale, ends: [0.0, high], ticks: multiples(step(scale, high / most as f64), high) };
         }
         // A little room at both ends, and some where all values are one.
         let (low, high) = (scale.position(low), scale.position(high));
@@ -63,13 +63,17 @@ impl Ranged for Ruler {
 }
 
 impl Scale {
+    pub(super) fn begins_at_zero(self) -> bool {
+        matches!(self, Scale::Linear | Scale::Binary)
+    }
+
     fn takes(self, value: f64) -> bool {
-        value.is_finite() && (self == Scale::Linear || value > 0.0)
+        value.is_finite() && (self.begins_at_zero() || value > 0.0)
     }
 
     fn position(self, value: f64) -> f64 {
         match self {
-            Scale::Linear => value,
+            Scale::Linear | Scale::Binary => value,
             Scale::Decades => value.log10(),
             Scale::Octaves => value.log2(),
         }
@@ -77,19 +81,24 @@ impl Scale {
 
     fn value(self, position: f64) -> f64 {
         match self {
-            Scale::Linear => position,
+            Scale::Linear | Scale::Binary => position,
             Scale::Decades => 10f64.powf(position),
             Scale::Octaves => position.exp2(),
         }
     }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten.
-fn linear(high: f64, most: usize) -> Vec<f64> {
-    let rough = high / most as f64;
+/// A distance of ticks, at least this rough one: a power of two, or 1, 2 or 5 times a power of ten.
+fn step(scale: Scale, rough: f64) -> f64 {
+    if scale == Scale::Binary {
+        return rough.log2().ceil().exp2();
+    }
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power).into_iter().find(|step| *step >= rough);
-    let step = step.unwrap_or(10.0 * power);
+    step.unwrap_or(10.0 * power)
+}
+
+fn multiples(step: f64, high: f64) -> Vec<f64> {
     (0..=(high / step) as usize).map(|i| i as f64 * step).collect()
 }
 
@@ -120,10 +129,11 @@ mod tests {
     fn ticks_are_round_and_few() {
         assert_eq!(ticks(Scale::Linear, &[4814.3, 3.0], 6), [0.0, 1000.0, 2000.0, 3000.0, 4000.0]);
         assert_eq!(ticks(Scale::Linear, &[0.03], 4), [0.0, 0.01, 0.02, 0.03]);
+        assert_eq!(ticks(Scale::Binary, &[33.0], 5), [0.0, 8.0, 16.0, 24.0, 32.0]);
         assert_eq!(ticks(Scale::Decades, &[3.0, 90.0], 8), [5.0, 10.0, 20.0, 50.0, 100.0]);
         assert_eq!(ticks(Scale::Decades, &[1.0, 1e6], 4), [1.0, 100.0, 1e4, 1e6]);
         assert_eq!(ticks(Scale::Octaves, &[1024.0, 8192.0], 8), [1024.0, 2048.0, 4096.0, 8192.0]);
-        for scale in [Scale::Linear, Scale::Decades, Scale::Octaves] {
+        for scale in [Scale::Linear, Scale::Binary, Scale::Decades, Scale::Octaves] {
             for high in [1e-9, 0.7, 1.0, 7.3e4, 1e15] {
                 for most in [2, 5, 9] {
                     let ticks = ticks(scale, &[high / 1e4, high], most);
@@ -135,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_value_is_between_the_ends() {
-        for scale in [Scale::Linear, Scale::Decades, Scale::Octaves] {
+        for scale in [Scale::Linear, Scale::Binary, Scale::Decades, Scale::Octaves] {
             for values in [&[5.0][..], &[1.0, 2.0, 1e9], &[], &[f64::NAN, 1.0], &[-1.0, 0.0], &[f64::MAX], &[5e-324]] {
                 let ruler = Ruler::new(scale, values.iter().copied(), 5);
                 let [low, high] = ruler.ends;

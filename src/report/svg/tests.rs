@@ -3,7 +3,9 @@
 use roxmltree::Document;
 
 use super::{Format, draw};
-use crate::report::chart::{Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Limit, Lines, Scale, Series, Stroke};
+use crate::report::chart::{
+    Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Limit, Lines, Scale, Series, Stroke, Trace,
+};
 use crate::report::number;
 
 fn drawn(drawing: Drawing, format: Format) -> String {
@@ -32,6 +34,7 @@ fn lines(scale: Scale, curves: &[&[(f64, f64)]]) -> Lines {
         name: format!("series {i}"),
         points: points.to_vec(),
         hue: Hue::series(i),
+        trace: Trace::Curve,
     };
     Lines {
         x: Axis { title: "bytes".into(), scale, show: number::bytes_of },
