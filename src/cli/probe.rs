@@ -56,7 +56,7 @@ struct Common {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cornerturn hierarchy
-  cornerturn hierarchy --device cuda:0,vulkan:0 --json hierarchy.json
+  cornerturn hierarchy --device cuda:0,vulkan:0 --json hierarchy.json --html hierarchy.html
 
 Latency: one lane follows a random chain of loads through sets of growing size; a level ends where the latency \
 leaves its plateau. Bandwidth: all multiprocessors read from one level; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and \
@@ -75,7 +75,7 @@ pub struct HierarchyArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cornerturn coalescing
-  cornerturn coalescing --device cuda:0,vulkan:0 --json coalescing.json
+  cornerturn coalescing --device cuda:0,vulkan:0 --json coalescing.json --html coalescing.html
 
 Sectors of 32 bytes and lines of 128 bytes are what the access model says that a request of 32 lanes touches; measured \
 is the bandwidth of the bytes that were asked for; GB = 10^9 bytes. docs/HIERARCHY.md tells how, and what biases it.
@@ -93,7 +93,7 @@ pub struct CoalescingArgs {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cornerturn banks
-  cornerturn banks --device cuda:0,vulkan:0 --json banks.json
+  cornerturn banks --device cuda:0,vulkan:0 --json banks.json --html banks.html
 
 Lane n of a warp reads word n x stride of shared memory, which has 32 banks of 4 bytes; the degree is how many passes \
 the access model predicts for such a request. docs/HIERARCHY.md tells how it is measured.

@@ -171,15 +171,20 @@ impl Bars {
 
 impl Lines {
     fn description(&self) -> String {
+        let value = |y: f64| (self.y.show)(number::rounded(y));
         let series = self.series.iter().map(|series| {
-            let points = series.points.iter().map(|(x, y)| format!("{} at {}", (self.y.show)(*y), (self.x.show)(*x)));
+            let points = series.points.iter().map(|(x, y)| format!("{} at {}", value(*y), (self.x.show)(*x)));
             format!("{}: {}", series.name, points.collect::<Vec<_>>().join(", "))
         });
-        let lines = series.chain(limits(&self.limits, self.y.show)).chain(limits(&self.marks, self.x.show));
+        let lines = series.chain(limits(&self.limits, value)).chain(limits(&self.marks, self.x.show));
         format!("{} against {}. {}.", self.y.title, self.x.title, lines.collect::<Vec<_>>().join(". "))
     }
 }
 
-fn limits(limits: &[Limit], show: fn(f64) -> String) -> impl Iterator<Item = String> {
-    limits.iter().map(move |limit| format!("{}: {}", limit.label, show(limit.value)))
+/// Each with its value, where that is not in its label.
+fn limits(limits: &[Limit], show: impl Fn(f64) -> String) -> impl Iterator<Item = String> {
+    limits.iter().map(move |limit| match show(limit.value) {
+        value if limit.label.contains(&value) => limit.label.clone(),
+        value => format!("{}: {value}", limit.label),
+    })
 }

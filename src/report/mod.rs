@@ -109,3 +109,14 @@ pub fn comparison_markdown(comparison: &Comparison, names: [&str; 2]) -> String 
 pub fn told(pair: &Pair, comparison: &Comparison) -> String {
     against::told(pair, comparison)
 }
+
+/// Each value once, in the order in which they come.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}

@@ -20,11 +20,16 @@ pub(super) fn significant(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The value that [`significant`] shows.
+pub(super) fn rounded(value: f64) -> f64 {
+    significant(value).parse().unwrap_or(value)
+}
+
 /// A round value with the digits it needs.
 pub(super) fn plain(value: f64) -> String {
     // A multiple of a tenth may be off in its last digit.
     let value: f64 = format!("{value:.6e}").parse().unwrap_or(value);
-    if value.abs() < 1e7 { value.to_string() } else { format!("{value:e}") }
+    if value == 0.0 || (1e-5..1e7).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
 /// A percentage, without the sign.
@@ -139,7 +144,7 @@ mod tests {
 
     #[test]
     fn round_values_have_no_more_digits_than_they_need() {
-        for (value, text) in [(0.1 * 3.0, "0.3"), (1000.0, "1000"), (0.0, "0"), (2.5e7, "2.5e7")] {
+        for (value, text) in [(0.1 * 3.0, "0.3"), (1000.0, "1000"), (0.0, "0"), (2.5e7, "2.5e7"), (2e-6, "2e-6")] {
             assert_eq!(plain(value), text);
         }
     }

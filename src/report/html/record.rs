@@ -8,7 +8,7 @@ use crate::record::{Device, Environment};
 use crate::report::about::{About, Subject};
 use crate::report::layout::{Grid, Layout, left, right};
 use crate::report::number::{self, NONE};
-use crate::report::{notes, text};
+use crate::report::{distinct, notes, text};
 
 /// What was measured, and the names of the devices, each once.
 pub(super) fn title(sources: &[Source]) -> String {
@@ -23,17 +23,6 @@ pub(super) fn title(sources: &[Source]) -> String {
 /// The kinds of records, each once.
 fn subjects(sources: &[Source]) -> Vec<&'static Subject> {
     distinct(sources.iter().map(|source| source.report.about.subject))
-}
-
-/// Each value once, in the order in which they come.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }
 
 /// A record among others: with what it is of, where these differ in that.

@@ -57,9 +57,9 @@ fn levels(record: &ProbeRecord<HierarchyRow>, row: &HierarchyRow) -> Section {
     lines.extend(beyond(row));
     let mut grid = Grid::default();
     if !row.levels.is_empty() {
-        grid.columns = ["level", "where", "scope", "lifetime"].map(left).into();
         let figures = ["driver says", "measured", "cycles", "ns", "spread", "GB/s", "B/cycle"];
-        grid.columns.extend(figures.map(right));
+        let words = ["where", "scope", "lifetime"];
+        grid.columns = [left("level")].into_iter().chain(figures.map(right)).chain(words.map(left)).collect();
         grid.rows = row.levels.iter().map(|level| cells(row, level)).collect();
     }
     let device = record.device(&row.device);
@@ -86,9 +86,6 @@ fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
     };
     vec![
         title(level).into(),
-        word(Level::space),
-        word(Level::scope),
-        word(Level::lifetime),
         each(level.driver_bytes).or_else(of_block).unwrap_or(NONE.into()),
         each(level.measured_bytes).unwrap_or(NONE.into()),
         median(&level.latency_cycles, 1.0),
@@ -96,6 +93,9 @@ fn cells(row: &HierarchyRow, level: &LevelRow) -> Vec<String> {
         or_none(level.latency_s.as_ref().map(|series| series.spread), number::fraction),
         or_none(bandwidth.map(|bandwidth| bandwidth.gbps), number::significant),
         or_none(bandwidth.and_then(|bandwidth| per_cycle(row, bandwidth)), number::significant),
+        word(Level::space),
+        word(Level::scope),
+        word(Level::lifetime),
     ]
 }
 

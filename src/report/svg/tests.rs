@@ -95,13 +95,59 @@ fn every_point_of_a_curve_has_a_mark() {
     }
 }
 
+fn traced(trace: Trace, points: &[(f64, f64)]) -> Drawing {
+    let mut lines = Lines { limits: vec![], marks: vec![], ..lines(Scale::Binary, &[points]) };
+    lines.series.iter_mut().for_each(|series| series.trace = trace);
+    Drawing::Lines(lines)
+}
+
+#[test]
+fn models_are_lines_or_columns_and_measurements_are_marks() {
+    let points = [(0.0, 1.0), (8.0, 4.0), (16.0, 8.0)];
+    for (trace, circles, lines, columns) in
+        [(Trace::Curve, 4, 1, 0), (Trace::Marks, 4, 0, 0), (Trace::Line, 0, 2, 0), (Trace::Columns, 0, 0, 4)]
+    {
+        let svg = drawn(traced(trace, &points), Format::Wide);
+        let document = Document::parse(&svg).unwrap();
+        let of_colour = |tag, colour| {
+            let found = document.descendants().filter(move |node| node.has_tag_name(tag));
+            found.filter(|node| node.attribute(colour) == Some(BLUE)).count()
+        };
+        let found = (of_colour("circle", "fill"), of_colour("polyline", "stroke"), of_colour("rect", "fill"));
+        assert_eq!(found, (circles, lines, columns));
+    }
+}
+
+#[test]
+fn columns_are_as_high_as_their_values() {
+    for format in [Format::Wide, Format::Narrow] {
+        let svg = drawn(traced(Trace::Columns, &[(0.0, 8.0), (1.0, 32.0), (33.0, 16.0)]), format);
+        let mut columns = rectangles(&svg, BLUE);
+        columns.remove(0);
+        let [low, high, middle] = [0, 1, 2].map(|i: usize| columns[i][3]);
+        assert!((high / low - 4.0).abs() < 0.1 && (high / middle - 2.0).abs() < 0.05, "{columns:?}");
+        assert!(columns.iter().all(|column| column[1] + column[3] == columns[0][1] + columns[0][3]), "{columns:?}");
+    }
+}
+
+#[test]
+fn marks_close_together_are_small() {
+    let points: Vec<(f64, f64)> = (0..200).map(|i| (f64::from(i), 1.0)).collect();
+    let svg = drawn(traced(Trace::Curve, &points), Format::Wide);
+    let document = Document::parse(&svg).unwrap();
+    let circles = document.descendants().filter(|node| node.has_tag_name("circle"));
+    assert_eq!(circles.filter(|node| node.attribute("r") == Some("2")).count(), 200);
+}
+
 #[test]
 fn a_logarithmic_axis_gives_octaves_the_same_room() {
     let points: Vec<(f64, f64)> = (0..9).map(|i| (1024.0 * f64::from(1 << i), 1.0)).collect();
     let svg = drawn(Drawing::Lines(lines(Scale::Octaves, &[&points])), Format::Wide);
     let document = Document::parse(&svg).unwrap();
     let circles = document.descendants().filter(|node| node.has_tag_name("circle"));
-    let x: Vec<f64> = circles.map(|node| number(&node, "cx")).take(9).collect();
+    // The one at the name comes first.
+    let x: Vec<f64> = circles.map(|node| number(&node, "cx")).skip(1).collect();
+    assert_eq!(x.len(), 9);
     let steps: Vec<f64> = x.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(steps.iter().all(|step| *step > 0.0 && (step - steps[0]).abs() <= 1.0), "{steps:?}");
 }
@@ -131,6 +177,10 @@ fn everything_is_on_the_sheet() {
             Drawing::Bars(bars(&["a", "b"], &[Some(f64::MAX), Some(5e-324)])),
             Drawing::Bars(bars(&["", ""], &[Some(f64::MAX), Some(5e-324)])),
             Drawing::Lines(lines(Scale::Octaves, &many)),
+            traced(Trace::Columns, &[(0.0, 1.0), (33.0, f64::MAX)]),
+            traced(Trace::Columns, &[(0.0, 5e-324)]),
+            traced(Trace::Marks, &[(0.0, 0.0), (f64::MAX, 1.0)]),
+            traced(Trace::Line, &[(f64::NAN, 1.0)]),
             Drawing::Lines(lines(Scale::Decades, &[&[(0.0, 1.0), (f64::NAN, 2.0), (3.0, f64::INFINITY)]])),
             Drawing::Lines(lines(Scale::Linear, &[])),
             Drawing::Lines(lines(Scale::Linear, &[&[(0.0, 0.0), (f64::MAX, f64::MAX)]])),

@@ -3,7 +3,7 @@
 use super::super::super::chart::{
     Axis, Bar, Bars, Drawing, Figure, Group, Hue, Key, Lines, Scale, Series, Stroke, Trace,
 };
-use super::super::super::number;
+use super::super::super::{distinct, number};
 use super::super::name;
 use super::caption;
 use crate::record::{CoalescingRow, Device, Status};
@@ -16,17 +16,6 @@ pub(in super::super) fn figures(device: &Device, rows: &[&CoalescingRow]) -> Vec
     };
     let widths = distinct(rows.iter().map(|row| row.width));
     widths.into_iter().flat_map(of_width).flatten().collect()
-}
-
-/// Each value once, in the order in which they come.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    values.for_each(|value| {
-        if !found.contains(&value) {
-            found.push(value)
-        }
-    });
-    found
 }
 
 /// The kinds of access, each with the colour that it has in all figures.

@@ -4,6 +4,9 @@ pub(super) mod banks;
 pub(super) mod coalescing;
 pub(super) mod hierarchy;
 
+#[cfg(test)]
+mod tests;
+
 use super::super::figures::caveat;
 use crate::record::Device;
 
