@@ -22,7 +22,7 @@ pub(crate) use check::require;
 pub use file::{MAX_BYTES, ReadError};
 #[cfg(feature = "cli")]
 pub(crate) use file::{json, of_version};
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 pub(crate) use probes::example;
 pub use probes::{
     Bandwidth, BanksRow, CoalescingRow, CurvePoint, HierarchyRow, LevelRow, ProbeRecord, ProbeResult, Series,

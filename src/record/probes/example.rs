@@ -1,13 +1,16 @@
 //! A made-up record of a probe, for tests.
 
-use super::{ProbeRecord, ProbeResult, Series};
+#[cfg(feature = "cli")]
+use super::Series;
+use super::{ProbeRecord, ProbeResult};
 use crate::device::DeviceKind;
 use crate::record::{Device, Environment};
 
 /// The id of its only device.
 pub const DEVICE: &str = "cuda:0";
 
-/// A series of one sample.
+/// A series of one sample, for reports.
+#[cfg(feature = "cli")]
 pub fn series(value: f64) -> Series {
     Series { samples: vec![value], median: value, min: value, spread: 0.0 }
 }
