@@ -89,7 +89,7 @@ pub(super) struct Lines {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
-    /// Horizontal lines, named at their end.
+    /// Horizontal lines, named at their end, with their value where there is room.
     pub limits: Vec<Limit>,
     /// Vertical lines, named above.
     pub marks: Vec<Limit>,

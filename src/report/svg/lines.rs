@@ -6,7 +6,8 @@ use super::canvas::{self, AXIS, Canvas, Drawn, LINE, Side, shortened, text_width
 use super::palette::{Colour, FAINT_TEXT, GRID, TEXT};
 use super::scale::Ruler;
 use super::{Format, Sheet};
-use crate::report::chart::{Axis, Lines, Series, Trace};
+use crate::report::chart::{Axis, Limit, Lines, Series, Trace};
+use crate::report::number;
 
 /// The plot's height, where the names at the curves' ends need no more.
 const HEIGHT: i32 = 280;
@@ -59,7 +60,13 @@ pub(super) fn draw(lines: &Lines, format: Format) -> Sheet {
     let points = || lines.series.iter().flat_map(|series| &series.points);
     let y_values = points().map(|(_, y)| *y).chain(lines.limits.iter().map(|limit| limit.value));
     let y = Ruler::new(lines.y.scale, y_values, if lines.y.scale.begins_at_zero() { 6 } else { 8 });
-    let names = lines.series.iter().map(|series| &series.name).chain(lines.limits.iter().map(|limit| &limit.label));
+    // With their values where there is room.
+    let level = |limit: &Limit| match format {
+        Format::Wide => format!("{} {}", limit.label, (lines.y.show)(number::rounded(limit.value))),
+        Format::Narrow => limit.label.clone(),
+    };
+    let levels: Vec<String> = lines.limits.iter().map(level).collect();
+    let names = lines.series.iter().map(|series| &series.name).chain(&levels);
     let widest = names.map(|name| text_width(name)).max().unwrap_or(0);
     let ticks = y.ticks.iter().map(|tick| text_width(&(lines.y.show)(*tick))).max().unwrap_or(0);
     let (left, right) = ((ticks + 14).min(width / 4), widest.min(WIDEST).min(width / 2) + 30);
@@ -77,7 +84,7 @@ pub(super) fn draw(lines: &Lines, format: Format) -> Sheet {
         plan.axes(canvas, [&x, &y], [&lines.x, &lines.y])?;
         canvas.uprights(&marks, LINE + 4, &[[top, top + height]])?;
         let down = |value| y.pixel(value, [top + height, top]);
-        plan.curves(canvas, lines, &across, &down)
+        plan.curves(canvas, lines, &levels, &across, &down)
     })
 }
 
@@ -105,16 +112,17 @@ impl Plan {
         &self,
         canvas: &Canvas,
         lines: &Lines,
+        levels: &[String],
         across: &impl Fn(f64) -> Option<i32>,
         down: &impl Fn(f64) -> Option<i32>,
     ) -> Drawn {
         let edge = self.width - self.right;
         let mut names = Vec::new();
-        for limit in &lines.limits {
+        for (limit, text) in lines.limits.iter().zip(levels) {
             let Some(y) = down(limit.value) else { continue };
             let colour = limit.stroke.colour();
             canvas.line((self.left, y), (edge, y), colour, 2)?;
-            names.push(Name { text: &limit.label, end: (edge, y), colour, sign: Sign::Line });
+            names.push(Name { text, end: (edge, y), colour, sign: Sign::Line });
         }
         let pixels = |(x, y): &(f64, f64)| Some((across(*x)?, down(*y)?));
         let curves = lines.series.iter().enumerate().map(|(i, series)| {

@@ -89,7 +89,7 @@ fn every_point_of_a_curve_has_a_mark() {
         assert_eq!(circles.count(), 3 + 1, "{scale:?}");
         let squares = document.descendants().filter(|node| node.has_tag_name("polygon"));
         assert_eq!(squares.count(), 1 + 1, "{scale:?}");
-        for name in ["series 0", "series 1", "peak", "L2", "ns", "bytes"] {
+        for name in ["series 0", "series 1", "peak 500", "L2", "ns", "bytes"] {
             assert!(texts(&svg).iter().any(|text| text == name), "{name}");
         }
     }

@@ -29,8 +29,7 @@ fn latency(device: &Device, row: &HierarchyRow) -> Option<Figure> {
     let [first, last] = [row.curve.first()?.bytes, row.curve.last()?.bytes];
     let level = |level: &LevelRow| {
         let value = NS * level.latency_s.as_ref()?.median;
-        let label = format!("{} {}", short(level), number::significant(value));
-        Some(Limit { label, value, stroke: Stroke::Broken })
+        Some(Limit { label: short(level).into(), value, stroke: Stroke::Broken })
     };
     let caption = caption(
         device,

@@ -43,7 +43,7 @@ fn the_curve_has_its_levels_and_the_bars_their_bandwidths() {
     let curve = lines(latency);
     assert_eq!(curve.series[0].points.len(), 84);
     let levels: Vec<&str> = curve.limits.iter().map(|limit| limit.label.as_str()).collect();
-    assert_eq!(levels, ["registers 2.043", "shared 11.51", "L1 16.16", "L2 141.6", "global 332.2"]);
+    assert_eq!(levels, ["registers", "shared", "L1", "L2", "global"]);
     let ends: Vec<(&str, bool)> =
         curve.marks.iter().map(|mark| (mark.label.as_str(), mark.stroke == Stroke::Solid)).collect();
     assert_eq!(ends, [("L1 215.2 KiB", false), ("L2 57.43 MiB", false), ("L2 by the driver: 60 MiB", true)]);
@@ -52,7 +52,7 @@ fn the_curve_has_its_levels_and_the_bars_their_bandwidths() {
     assert_eq!((texts.len(), texts[0], texts[4]), (5, nearest, farthest));
     assert!(bandwidth.caption.ends_with("reaches 95.3\u{a0}% of its theoretical peak."), "{}", bandwidth.caption);
     let told = latency.description();
-    for words in ["16.19 at 1 KiB", "332.3 at 240 MiB", ". L2 by the driver: 60 MiB", ". registers 2.043. "] {
+    for words in ["16.19 at 1 KiB", "332.3 at 240 MiB", ". L2 by the driver: 60 MiB", ". registers: 2.043. "] {
         assert!(told.contains(words), "{words} in {told}");
     }
 }
