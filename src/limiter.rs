@@ -33,36 +33,56 @@ const CONFLICTS: f64 = 1.5;
 /// The limiter in a few words; `None` where it would take the tracer to tell, and this build leaves out the feature
 /// `explain`.
 pub fn limiter(evidence: &Evidence) -> Option<String> {
-    if let Some(percent) = evidence.ceiling_percent_of_peak.filter(|percent| *percent < TOO_SMALL) {
-        let why = if evidence.problem.bytes_moved() < MUCH_BYTES {
-            "too little work"
-        } else {
-            "no fast copy to compare with"
-        };
-        return Some(format!("{why}: the copy ceiling itself is at {percent:.0} % of peak"));
-    }
-    if evidence.percent_of_copy >= AT_CEILING {
-        return Some("memory bandwidth".into());
-    }
-    match evidence.variant.spec().kernel {
-        Some(_) => traced(evidence),
-        None => Some("not a kernel of ours: no model of its accesses".into()),
-    }
+    Limiters::default().limiter(evidence)
 }
 
-#[cfg(not(feature = "explain"))]
-fn traced(_: &Evidence) -> Option<String> {
-    None
+/// Limiters of a run. A kernel accesses memory alike on all devices and with all settings, so that it is traced once for
+/// each problem.
+#[derive(Clone, Debug, Default)]
+pub struct Limiters {
+    #[cfg(feature = "explain")]
+    traced: std::collections::HashMap<(Variant, Problem), Option<String>>,
+}
+
+impl Limiters {
+    /// What [`limiter`] says.
+    pub fn limiter(&mut self, evidence: &Evidence) -> Option<String> {
+        if let Some(percent) = evidence.ceiling_percent_of_peak.filter(|percent| *percent < TOO_SMALL) {
+            let why = if evidence.problem.bytes_moved() < MUCH_BYTES {
+                "too little work"
+            } else {
+                "no fast copy to compare with"
+            };
+            return Some(format!("{why}: the copy ceiling itself is at {percent:.0} % of peak"));
+        }
+        if evidence.percent_of_copy >= AT_CEILING {
+            return Some("memory bandwidth".into());
+        }
+        match evidence.variant.spec().kernel {
+            Some(_) => self.excess(evidence.variant, evidence.problem),
+            None => Some("not a kernel of ours: no model of its accesses".into()),
+        }
+    }
+
+    #[cfg(not(feature = "explain"))]
+    fn excess(&self, _: Variant, _: &Problem) -> Option<String> {
+        None
+    }
+
+    #[cfg(feature = "explain")]
+    fn excess(&mut self, variant: Variant, problem: &Problem) -> Option<String> {
+        self.traced.entry((variant, *problem)).or_insert_with(|| traced(variant, problem)).clone()
+    }
 }
 
 /// The worst excess in the accesses of the kernel's WGSL, run on the problem by the [tracer](crate::trace), whose twins in
 /// other languages access memory alike.
 #[cfg(feature = "explain")]
-fn traced(evidence: &Evidence) -> Option<String> {
+fn traced(variant: Variant, problem: &Problem) -> Option<String> {
     use crate::trace::{self, Kind, Space};
 
     // What has no WGSL for the problem, such as one beyond its 32-bit indices, has no trace.
-    let (shader, dispatch) = trace::kernel(evidence.variant, evidence.problem).ok()?;
+    let (shader, dispatch) = trace::kernel(variant, problem).ok()?;
     let report = trace::trace(&shader, &dispatch).ok()?.report;
     let uncoalesced = |what: &str, kind| {
         let counts = report.total(Space::Storage, kind);
@@ -100,6 +120,20 @@ mod tests {
         assert!(of(Variant::Padded, Element::F32, 88.0, None).starts_with("latency"));
         assert_eq!(of(Variant::Copy, Element::F32, 100.0, Some(84.0)), "memory bandwidth");
         assert!(of(Variant::Memcpy, Element::F32, 21.0, Some(84.0)).starts_with("not a kernel of ours"));
+    }
+
+    #[test]
+    fn a_kernel_is_traced_once_for_a_problem() {
+        let problems = [4096, 64].map(|size| Problem::new(size, size, 1, Element::F32).unwrap());
+        let mut limiters = Limiters::default();
+        for (index, percent_of_copy) in [13.0, 14.0, 99.0].into_iter().enumerate() {
+            for problem in &problems {
+                let evidence =
+                    Evidence { variant: Variant::Naive, problem, percent_of_copy, ceiling_percent_of_peak: None };
+                assert_eq!(limiters.limiter(&evidence), limiter(&evidence), "{index}");
+            }
+        }
+        assert_eq!(limiters.traced.len(), 2);
     }
 
     #[test]

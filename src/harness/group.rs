@@ -6,6 +6,7 @@ use super::turns::{Pace, Turns};
 use super::{Plan, Progress, Target};
 use crate::backend::Support;
 use crate::device::DeviceKind;
+use crate::limiter::Limiters;
 use crate::problem::Problem;
 use crate::record::Row;
 use crate::tune::Winners;
@@ -53,11 +54,11 @@ impl<'a> Group<'a> {
     }
 
     /// Measures all cells, `auto` with what has won or wins where `winners` are given.
-    pub fn run(mut self, winners: Option<&mut Winners>, progress: &mut Progress) -> Vec<Row> {
+    pub fn run(mut self, winners: Option<&mut Winners>, limiters: &mut Limiters, progress: &mut Progress) -> Vec<Row> {
         let end = progress.done + self.steps();
         let sets = if self.cells.iter().any(Cell::alive) { self.measure(winners, progress) } else { 0 };
         progress.done = end.min(progress.total);
-        self.rows(sets, progress.stopped())
+        self.rows(sets, limiters, progress.stopped())
     }
 
     /// Measures all cells and returns the number of sets it was done with.

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::device::DeviceKind;
 use crate::element::Element;
+use crate::limiter::Limiters;
 use crate::problem::{Layout, LayoutError, Problem};
 use crate::record::Row;
 use crate::tune::Winners;
@@ -153,12 +154,12 @@ fn run_all(
     }
     let total = groups.iter().map(group::Group::steps).sum();
     let mut progress = Progress::new(total, stop, observer);
-    let mut rows = Vec::new();
+    let (mut rows, mut limiters) = (Vec::new(), Limiters::default());
     for group in groups {
         if progress.stopped() {
             break;
         }
-        rows.extend(group.run(winners.as_deref_mut(), &mut progress));
+        rows.extend(group.run(winners.as_deref_mut(), &mut limiters, &mut progress));
     }
     Ok(rows)
 }

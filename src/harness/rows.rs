@@ -4,16 +4,16 @@ use super::cell::{Cell, Outcome};
 use super::group::Group;
 use super::stats;
 use crate::device::DeviceKind;
-use crate::limiter::{self, Evidence};
+use crate::limiter::{Evidence, Limiters};
 use crate::record::{Row, Status};
 
 impl Group<'_> {
     /// The rows of a group that was measured with so many sets; `stopped` if that was cut short.
-    pub fn rows(self, sets: usize, stopped: bool) -> Vec<Row> {
+    pub fn rows(self, sets: usize, limiters: &mut Limiters, stopped: bool) -> Vec<Row> {
         let ceiling = self.ceiling_seconds();
         // What was interrupted before its first sample has nothing to say.
         let says_something = |cell: &&Cell| !(stopped && cell.alive() && cell.samples.is_empty());
-        self.cells.iter().filter(says_something).map(|cell| self.row(cell, sets, ceiling)).collect()
+        self.cells.iter().filter(says_something).map(|cell| self.row(cell, sets, ceiling, limiters)).collect()
     }
 
     /// The best median of the copies.
@@ -22,7 +22,7 @@ impl Group<'_> {
         copies.filter_map(|cell| Some(stats::summarise(&cell.samples)?.median)).min_by(f64::total_cmp)
     }
 
-    fn row(&self, cell: &Cell, sets: usize, ceiling: Option<f64>) -> Row {
+    fn row(&self, cell: &Cell, sets: usize, ceiling: Option<f64>, limiters: &mut Limiters) -> Row {
         let mut row = self.blank_row(cell);
         if let Some(outcome) = &cell.outcome {
             let (status, reason) = match outcome {
@@ -46,7 +46,7 @@ impl Group<'_> {
         row.gbps = Some(gbps);
         row.percent_of_copy = ceiling.map(|ceiling| 100.0 * ceiling / summary.median);
         row.percent_of_peak = self.target.peak.filter(|_| gpu).map(|peak| 100.0 * gbps / peak.gbps);
-        row.limiter = self.limiter(cell, &row, ceiling);
+        row.limiter = self.limiter(cell, &row, ceiling, limiters);
         if let Some(percent) = row.percent_of_peak.filter(|percent| *percent > 100.0) {
             row.status = Status::Suspect;
             let cache = if row.cache_resident == Some(true) { ": the buffers fit in the cache" } else { "" };
@@ -97,12 +97,12 @@ impl Group<'_> {
     }
 
     /// The limiter, on GPUs: the model is one of GPUs.
-    fn limiter(&self, cell: &Cell, row: &Row, ceiling: Option<f64>) -> Option<String> {
+    fn limiter(&self, cell: &Cell, row: &Row, ceiling: Option<f64>, limiters: &mut Limiters) -> Option<String> {
         if self.target.info().kind != DeviceKind::Gpu {
             return None;
         }
         let ceiling_gbps = row.bytes as f64 / ceiling? / 1e9;
-        limiter::limiter(&Evidence {
+        limiters.limiter(&Evidence {
             variant: cell.runs,
             problem: &self.problem,
             percent_of_copy: row.percent_of_copy?,
