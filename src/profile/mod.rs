@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 use crate::record::{self, Device, Environment, InvalidRecord, ReadError, require};
-use crate::trace::{self, Kind, Space};
+use crate::trace::{self, Dispatch, Kind, Report, Selection, Shader, Space};
 use crate::variant::Variant;
 
 pub use ncu::{Launch, Ncu, ProfileError};
@@ -38,11 +38,15 @@ pub const COUNTERS: [Counter; 8] = [
 /// A value for each of [`COUNTERS`], in that order; `None` where there is none.
 pub type Counts = [Option<f64>; COUNTERS.len()];
 
+/// Workgroups of the largest grid that is traced whole for a prediction: it takes about half a minute. Of a larger one it
+/// is a sample.
+const TRACED_WHOLE: u64 = 8192;
+
 /// What is predicted for one launch of a variant: for requests, sectors and conflicts what the [tracer](crate::trace) counts
-/// in its WGSL, from a sample of the workgroups; for DRAM that it moves what the problem has, once.
+/// in its WGSL, in all workgroups where they are at most 8192, else in a sample of them; for DRAM that it moves what the
+/// problem has, once.
 pub fn predicted(variant: Variant, problem: &Problem) -> Counts {
-    let traced = trace::kernel(variant, problem).and_then(|(shader, dispatch)| trace::trace(&shader, &dispatch));
-    let report = traced.ok().map(|traced| traced.report);
+    let report = trace::kernel(variant, problem).ok().and_then(|(shader, dispatch)| report(&shader, dispatch));
     let total = |space, kind| report.as_ref().map(|report| report.total(space, kind));
     let [load, store] = [Kind::Load, Kind::Store].map(|kind| total(Space::Storage, kind));
     let conflicts = |kind| total(Space::Workgroup, kind).map(|counts| counts.extra_passes());
@@ -57,6 +61,17 @@ pub fn predicted(variant: Variant, problem: &Problem) -> Counts {
         Some(problem.destination_bytes()),
     ]
     .map(|count| count.map(|count| count as f64))
+}
+
+/// The report of all workgroups of a small grid, or of a sample, also where all of them take more memory than there may be.
+fn report(shader: &Shader, mut dispatch: Dispatch) -> Option<Report> {
+    let workgroups: u64 = dispatch.grid.iter().map(|&count| u64::from(count)).product();
+    let mut traced = |selection| {
+        dispatch.workgroups = selection;
+        trace::trace(shader, &dispatch).ok().map(|traced| traced.report)
+    };
+    let whole = if workgroups <= TRACED_WHOLE { traced(Selection::All) } else { None };
+    whole.or_else(|| traced(Selection::Auto))
 }
 
 /// What the counters had for some variants, and what was predicted.
@@ -161,5 +176,19 @@ mod tests {
         let padded = [requests, sectors, requests, sectors, Some(0.0), Some(0.0), bytes, bytes];
         assert_eq!(predicted(Variant::Padded, &problem), padded);
         assert_eq!(predicted(Variant::Memcpy, &problem)[..6], [None; 6]);
+    }
+
+    #[test]
+    fn workgroups_of_a_small_grid_are_counted_one_by_one() {
+        let problem = Problem::new(512, 520, 1, Element::F32).unwrap();
+        let (shader, mut dispatch) = trace::kernel(Variant::Gather, &problem).unwrap();
+        let mut loads = |selection| {
+            dispatch.workgroups = selection;
+            let report = trace::trace(&shader, &dispatch).unwrap().report;
+            report.total(Space::Storage, Kind::Load).sectors as f64
+        };
+        let [all, sampled] = [Selection::All, Selection::Auto].map(&mut loads);
+        assert_ne!(all, sampled);
+        assert_eq!(predicted(Variant::Gather, &problem)[1], Some(all));
     }
 }

@@ -9,7 +9,7 @@ use crate::profile::{COUNTERS, Profile, Row, Value};
 
 /// What the figures mean.
 const MEANING: [&str; 2] = [
-    "Predicted: what the tracer counts in the WGSL twin, from a sample of its workgroups; DRAM moves what the problem has, once.",
+    "Predicted: what the tracer counts in the WGSL twin, in all workgroups of up to 8192, else in a sample; DRAM moves what the problem has, once.",
     "Measured: by ncu, one launch, caches empty before it, clocks as they are. Conflicts include what arbitration adds.",
 ];
 
