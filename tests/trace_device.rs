@@ -7,6 +7,7 @@ mod require;
 
 use std::fmt::Write;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use cornerturn::trace::{self, Binding, Dispatch, Shader};
 use cornerturn::wgpu::{self, BufferUsages};
@@ -438,8 +439,24 @@ fn random_programs() {
     if gpu().is_none() {
         return;
     }
+    // As long as somebody asks for, each time with other programs.
+    let seconds = std::env::var("CORNERTURN_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
+    let until = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
+    let mut seed = 5 + seconds.unwrap_or(0);
+    loop {
+        programs_of(seed);
+        seed += 1;
+        if Instant::now() >= until {
+            break;
+        }
+    }
+    println!("the last seed was {}", seed - 1);
+}
+
+/// Compares 160 programs.
+fn programs_of(seed: u64) {
     // A shader takes the device much longer to compile than to run, so that one has several programs.
-    let config = Config { cases: 40, rng_seed: RngSeed::Fixed(5), failure_persistence: None, ..Config::default() };
+    let config = Config { cases: 40, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     let programs = proptest::collection::vec(statements(3), 4);
     let mut runner = proptest::test_runner::TestRunner::new(config);
     runner
