@@ -17,6 +17,8 @@ use crate::variant::Variant;
 
 /// Bytes of the longest source that is read; there is nothing like it.
 const MOST_SOURCE: u64 = 16 << 20;
+/// Bytes of all files that are bound, which are kept in memory.
+const MOST_BOUND: u64 = 1 << 30;
 
 /// The options of `cornerturn explain`.
 #[derive(clap::Args)]
@@ -35,9 +37,9 @@ that is not uniform.
 Buffers, --bind [GROUP.]BINDING=…, the group 0 where none is given:
   COUNTxTYPE[:FILL]   such as 16777216xf32; filled with zeros, or as FILL says: zero, random (floats from 0 to 1, \
 integers of all values), index (0, 1, 2, …), or a value for all
-  SIZE[:random]       bytes, such as 4096, 64KiB, 1GiB
+  SIZE[:random]       bytes, such as 4096, 64KiB, 1GiB, 2TiB
   TYPE:VALUE,…        values, such as u32:4096,4096; of several types, as in u32:4096,4096;f32:0.5
-  @FILE               what is in a file
+  @FILE               what is in a file, of up to 1 GiB
 TYPE is u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64. Only what is touched takes memory.
 
 docs/TRACE.md says what each figure means, and what the tracer cannot run.
@@ -104,6 +106,8 @@ pub struct Args {
     #[arg(long)]
     fail_on_findings: bool,
 }
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Where a buffer goes, and how it is written; a file is read later.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,14 +219,19 @@ fn of_file(args: &Args) -> Result<(Shader, Dispatch), Failure> {
     }
     let path = Path::new(&args.target);
     let bytes = match path == Path::new("-") {
-        true => read(&mut std::io::stdin().lock(), "standard input"),
-        false => open(path).map_err(|message| Failure::Input(hint(&args.target, message))),
-    }?;
+        true => read(&mut std::io::stdin().lock(), "standard input", MOST_SOURCE),
+        false => open(path, MOST_SOURCE).map_err(|message| hint(&args.target, message)),
+    }
+    .map_err(Failure::Input)?;
     let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Failure::Input(format!("{name} is no text in UTF-8: byte {at} is wrong"))
     })?;
+    // Some editors begin a file with a byte order mark, which is none of the source.
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.remove(0);
+    }
     let shader = Shader::new(&name, text, args.entry.as_deref(), &args.set).map_err(failure)?;
     let mut dispatch = Dispatch::new(args.grid.unwrap_or([1; 3]));
     dispatch.bindings = bindings(&args.bind)?;
@@ -239,33 +248,31 @@ fn hint(target: &str, message: String) -> String {
     format!("{message}; the variants are {}", names.join(", "))
 }
 
-fn open(path: &Path) -> Result<Vec<u8>, String> {
+fn open(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let name = path.display();
     let mut file = std::fs::File::open(path).map_err(|error| format!("cannot read {name}: {error}"))?;
-    read(&mut file, &name.to_string()).map_err(|failure| match failure {
-        Failure::Input(message) | Failure::Run(message) => message,
-    })
+    read(&mut file, &name.to_string(), most)
 }
 
-fn read(from: &mut dyn Read, name: &str) -> Result<Vec<u8>, Failure> {
+fn read(from: &mut dyn Read, name: &str, most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let read = from.take(MOST_SOURCE + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-    if bytes.len() as u64 > MOST_SOURCE {
-        return Err(Failure::Input(format!("{name} has more than {MOST_SOURCE} B, the most that a source may have")));
+    let read = from.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot read {name}: {error}"))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("{name} has more than {most} B, the most that is read of it"));
     }
     Ok(bytes)
 }
 
 fn bindings(list: &[Bound]) -> Result<BTreeMap<(u32, u32), Binding>, Failure> {
     let mut bindings = BTreeMap::new();
+    let mut room = MOST_BOUND;
     for Bound { place, buffer } in list {
         let binding = match buffer {
             Buffer::Described(binding) => binding.clone(),
             Buffer::File(path) => {
-                let bytes = std::fs::read(path);
-                let bytes =
-                    bytes.map_err(|error| Failure::Input(format!("cannot read {}: {error}", path.display())))?;
+                let bytes = open(path, room).map_err(Failure::Input)?;
+                room -= bytes.len() as u64;
                 Binding::of_bytes(bytes)
             }
         };

@@ -89,9 +89,13 @@ fn annotated(report: &Report, whole: bool, out: &mut String) -> Result {
     }
     let heading = format!("{:<22} {:>10} {:>7} {:>7} {:>16}", "access", "requests", "sectors", "useful", "conflicts");
     writeln!(out, "\n  {heading:<GUTTER$}|")?;
-    let known = |number: u32| report.lines.iter().find(|line| line.line == number);
+    // They are in order.
+    let known = |number: u32| report.lines.binary_search_by_key(&number, |line| line.line).ok();
     let whole = whole || report.source.lines().count() <= SHORT;
-    let near = |number: u32| report.lines.iter().any(|line| line.line.abs_diff(number) <= CONTEXT);
+    let near = |number: u32| {
+        let next = report.lines.partition_point(|line| line.line + CONTEXT < number);
+        report.lines.get(next).is_some_and(|line| line.line.abs_diff(number) <= CONTEXT)
+    };
     let mut left_out = false;
     for (number, text) in (1..).zip(report.source.lines()) {
         if !whole && !near(number) {
@@ -102,12 +106,12 @@ fn annotated(report: &Report, whole: bool, out: &mut String) -> Result {
             writeln!(out, "  {:<GUTTER$}|   ⋮", "")?;
         }
         match known(number) {
-            Some(line) => annotate(out, line, number, &shown(text))?,
+            Some(index) => annotate(out, &report.lines[index], number, &shown(text))?,
             None => writeln!(out, "  {:<GUTTER$}|{number:>4}  {}", "", shown(text))?,
         }
     }
-    if let Some(line) = known(0) {
-        annotate(out, line, 0, "(of no place in the source)")?;
+    if let Some(index) = known(0) {
+        annotate(out, &report.lines[index], 0, "(of no place in the source)")?;
     }
     Ok(())
 }

@@ -105,9 +105,11 @@ fn size(text: &str) -> Option<u64> {
         ("KiB", 1 << 10),
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
         ("kB", 1000),
         ("MB", 1_000_000),
         ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
         ("B", 1),
     ];
     let unit = units.into_iter().find_map(|(name, bytes)| Some((text.strip_suffix(name)?, bytes)));
@@ -130,6 +132,17 @@ fn encode(text: &str, element: Element) -> Result<Vec<u8>, String> {
     fn bytes<T: std::str::FromStr>(text: &str, bytes: impl Fn(T) -> Vec<u8>) -> Option<Vec<u8>> {
         text.parse().ok().map(bytes)
     }
+    // What rounds to infinity is a slip of the pen; what says that it is infinite is not.
+    let named = text.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_alphabetic());
+    let float = |text: &str| {
+        let value = text.parse::<f64>().ok()?;
+        let is_finite = match element {
+            Element::F16 => f16::from_f64(value).is_finite(),
+            Element::Bf16 => bf16::from_f64(value).is_finite(),
+            _ => value.is_finite(),
+        };
+        (named || is_finite).then(|| number(value, element))
+    };
     macro_rules! parse {
         ($ty:ty) => {
             bytes::<$ty>(text, |value| value.to_le_bytes().to_vec())
@@ -140,14 +153,12 @@ fn encode(text: &str, element: Element) -> Result<Vec<u8>, String> {
         Element::I8 => parse!(i8),
         Element::U16 => parse!(u16),
         Element::I16 => parse!(i16),
-        Element::F16 => bytes::<f32>(text, |value| f16::from_f32(value).to_le_bytes().to_vec()),
-        Element::Bf16 => bytes::<f32>(text, |value| bf16::from_f32(value).to_le_bytes().to_vec()),
         Element::U32 => parse!(u32),
         Element::I32 => parse!(i32),
-        Element::F32 => parse!(f32),
         Element::U64 => parse!(u64),
         Element::I64 => parse!(i64),
-        Element::F64 => parse!(f64),
+        Element::F32 => parse!(f32).filter(|_| named || text.parse().is_ok_and(f32::is_finite)),
+        Element::F16 | Element::Bf16 | Element::F64 => float(text),
         Element::C64 | Element::C128 => None,
     }
     .ok_or_else(wrong)
@@ -227,6 +238,9 @@ mod tests {
         assert_eq!(Binding::parse("u32:1,2"), Ok(Binding::of_bytes(vec![1, 0, 0, 0, 2, 0, 0, 0])));
         assert_eq!(Binding::parse("u8:1;f32:1"), Ok(Binding::of_bytes(vec![1, 0, 0, 0x80, 0x3f])));
         assert_eq!(Binding::parse("f16:1"), Ok(Binding::of_bytes(vec![0, 0x3c])));
+        assert_eq!(Binding::parse("f16:-inf"), Ok(Binding::of_bytes(vec![0, 0xfc])));
+        assert_eq!(Binding::parse("f32:0.1"), Ok(Binding::of_bytes(0.1f32.to_le_bytes().to_vec())));
+        assert_eq!(Binding::parse("100TiB"), Ok(Binding::zeros(100 << 40)));
         for text in [
             "",
             "x",
@@ -240,6 +254,9 @@ mod tests {
             "u32:-1",
             "u32:1;",
             "u32:1;4xf32",
+            "f32:1e39",
+            "f16:65520",
+            "f64:-1e999",
             "-4",
             "4 4",
             "1EiB",

@@ -23,6 +23,19 @@ pub(super) fn without_subgroups(source: &str) -> Cow<'_, str> {
     blanked.map_or(Cow::Borrowed(source), Cow::Owned)
 }
 
+/// The first line, and its number, that looks like one of a preprocessor's, a module's or a template's, which naga does
+/// not take.
+pub(super) fn unexpanded(source: &str) -> Option<(usize, &str)> {
+    let is_foreign = |line: &str| {
+        let rest = line.strip_prefix('#');
+        rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_lowercase()))
+            || ["import ", "use "].iter().any(|word| line.starts_with(word))
+            || ["{{", "{%", "${"].iter().any(|mark| line.contains(mark))
+    };
+    let lines = source.lines().map(str::trim).zip(1..);
+    lines.map(|(line, number)| (number, line)).find(|(_, line)| !line.starts_with("//") && is_foreign(line))
+}
+
 fn is_directive(text: &str) -> bool {
     ["enable", "requires", "diagnostic"].iter().any(|word| text.starts_with(word))
 }
@@ -47,6 +60,23 @@ fn without(directive: &str) -> Option<String> {
             .map(|c| if c == '\n' { "\n".into() } else { " ".repeat(c.len_utf8()) })
             .collect::<String>(),
     )
+}
+
+/// The bytes of the source that are in no comment.
+pub(super) fn without_comments(source: &str) -> impl Iterator<Item = u8> {
+    let mut rest = source;
+    std::iter::from_fn(move || {
+        while rest.starts_with("//") || rest.starts_with("/*") {
+            rest = match rest.starts_with("/*") {
+                true => &rest[block(rest)..],
+                false => rest.find('\n').map_or("", |end| &rest[end..]),
+            };
+        }
+        let first = rest.chars().next()?;
+        rest = &rest[first.len_utf8()..];
+        // No byte of a character beyond ASCII means anything to WGSL.
+        Some(if first.is_ascii() { first as u8 } else { b' ' })
+    })
 }
 
 /// Bytes of spaces and comments.
@@ -88,6 +118,15 @@ fn block(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_wgsl_is_found() {
+        assert_eq!(unexpanded("// #import a\nfn main() { }\nconst used = 1;"), None);
+        for line in ["#import a::b", "# ifdef X", "use a.wgsl;", "import a::b;", "const n = {{ n }};", "let x = ${n};"]
+        {
+            assert_eq!(unexpanded(&format!("fn f() {{ }}\n  {line}")), Some((2, line)));
+        }
+    }
 
     #[test]
     fn only_the_extension_goes() {

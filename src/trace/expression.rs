@@ -7,7 +7,7 @@ use naga::{Expression, Handle, Scalar, ScalarKind, Span, TypeInner};
 use super::error::TraceError;
 use super::findings::{Found, place};
 use super::lanes::{Lanes, Mask, Value, map};
-use super::layout::{Elements, Pointee, length};
+use super::layout::{Elements, Pointee};
 use super::machine::{Home, Machine};
 use super::pointer::{Index, Outside, Pointer, Root, pointee};
 use super::scalar;
@@ -296,7 +296,7 @@ impl<'a> Machine<'a> {
             TypeInner::Vector { size, .. } => Ok((1, size as usize)),
             TypeInner::Matrix { columns, rows, .. } => Ok((rows as usize, columns as usize)),
             TypeInner::Array { base, size, .. } => {
-                Ok((self.layouts.scalars(base) as usize, length(size).unwrap_or(0) as usize))
+                Ok((self.layouts.scalars(base) as usize, self.layouts.length(size).unwrap_or(0) as usize))
             }
             _ => Err(self.unsupported("an index into what has no elements", span)),
         }

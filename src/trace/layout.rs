@@ -1,7 +1,7 @@
 //! Types: how many scalars a value has, and where they lie in memory.
 
-use naga::proc::Alignment;
-use naga::{Handle, Module, Scalar, ScalarKind, Type, TypeInner, VectorSize};
+use naga::proc::{Alignment, IndexableLength};
+use naga::{ArraySize, Handle, Module, Scalar, ScalarKind, Type, TypeInner, VectorSize};
 
 /// What a pointer points to.
 #[derive(Clone, Copy, Debug)]
@@ -88,13 +88,21 @@ impl<'a> Layouts<'a> {
         self.bytes[ty.index()]
     }
 
+    /// Elements of an array; `None` where the buffer says so. An override has its value by now.
+    pub fn length(&self, size: ArraySize) -> Option<u64> {
+        match size.resolve(self.module.to_ctx()) {
+            Ok(IndexableLength::Known(length)) => Some(length.into()),
+            Ok(IndexableLength::Dynamic) | Err(_) => None,
+        }
+    }
+
     /// Scalars of a value.
     pub fn count(&self, inner: &TypeInner) -> u64 {
         match *inner {
             TypeInner::Scalar(_) | TypeInner::Atomic(_) => 1,
             TypeInner::Vector { size, .. } => size as u64,
             TypeInner::Matrix { columns, rows, .. } => columns as u64 * rows as u64,
-            TypeInner::Array { base, size, .. } => self.scalars(base).saturating_mul(length(size).unwrap_or(0)),
+            TypeInner::Array { base, size, .. } => self.scalars(base).saturating_mul(self.length(size).unwrap_or(0)),
             TypeInner::Struct { ref members, .. } => {
                 members.iter().fold(0, |sum: u64, member| sum.saturating_add(self.scalars(member.ty)))
             }
@@ -107,7 +115,7 @@ impl<'a> Layouts<'a> {
             TypeInner::Scalar(scalar) | TypeInner::Atomic(scalar) => scalar.width.into(),
             TypeInner::Vector { size, scalar } => size as u64 * u64::from(scalar.width),
             TypeInner::Matrix { columns, rows, scalar } => columns as u64 * column_stride(rows, scalar),
-            TypeInner::Array { size, stride, .. } => u64::from(stride).saturating_mul(length(size).unwrap_or(1)),
+            TypeInner::Array { size, stride, .. } => u64::from(stride).saturating_mul(self.length(size).unwrap_or(1)),
             TypeInner::Struct { ref members, span } => {
                 let open = members.last().map_or(0, |last| u64::from(last.offset).saturating_add(self.bytes(last.ty)));
                 open.max(span.into())
@@ -143,7 +151,7 @@ impl<'a> Layouts<'a> {
                 }
                 TypeInner::Array { base, size, stride } => {
                     let stride = if unit == Unit::Bytes { stride.into() } else { self.scalars(base) };
-                    Elements { stride, length: length(size) }
+                    Elements { stride, length: self.length(size) }
                 }
                 _ => return None,
             },
@@ -187,7 +195,7 @@ impl<'a> Layouts<'a> {
                 }
             }
             TypeInner::Array { base, size, stride } => {
-                for index in 0..length(size).unwrap_or(0) {
+                for index in 0..self.length(size).unwrap_or(0) {
                     self.add_leaves(base, offset + index * u64::from(stride), first, leaves);
                 }
             }
@@ -222,7 +230,7 @@ impl<'a> Layouts<'a> {
             TypeInner::Matrix { columns, rows, scalar: kind } => {
                 format!("mat{}x{}<{}>", columns as u32, rows as u32, scalar(kind))
             }
-            TypeInner::Array { base, size, .. } => match length(size) {
+            TypeInner::Array { base, size, .. } => match self.length(size) {
                 Some(length) => format!("array<{}, {length}>", self.name(base)),
                 None => format!("array<{}>", self.name(base)),
             },
@@ -230,14 +238,6 @@ impl<'a> Layouts<'a> {
             TypeInner::Sampler { .. } => "a sampler".into(),
             _ => "a type without a name".into(),
         }
-    }
-}
-
-/// Elements of an array; `None` where the buffer says so. Overrides are resolved before.
-pub(super) fn length(size: naga::ArraySize) -> Option<u64> {
-    match size {
-        naga::ArraySize::Constant(length) => Some(length.get().into()),
-        naga::ArraySize::Pending(_) | naga::ArraySize::Dynamic => None,
     }
 }
 

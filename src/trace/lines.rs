@@ -26,8 +26,24 @@ impl Lines<'_> {
         Some(Location { line: line as u32, column: (start - self.starts[line - 1]) as u32 + 1 })
     }
 
-    /// The text of a line, counted from 1 on.
+    /// The text of a line, counted from 1 on; empty for others.
     pub fn text(&self, line: u32) -> &str {
-        self.source.lines().nth((line as usize).wrapping_sub(1)).unwrap_or("")
+        let start = (line as usize).checked_sub(1).and_then(|index| self.starts.get(index));
+        start.and_then(|start| self.source.get(*start..)?.lines().next()).unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_texts_of_lines() {
+        let lines = Lines::new("one\r\ntwo\n\nfour");
+        let texts: Vec<_> = (0..=5).map(|line| lines.text(line)).collect();
+        assert_eq!(texts, ["", "one", "two", "", "four", ""]);
+        assert_eq!(lines.of((6, 7)), Some(Location { line: 2, column: 2 }));
+        assert_eq!(lines.of((10, 14)), Some(Location { line: 4, column: 1 }));
+        assert_eq!(lines.of((3, 3)), None);
     }
 }

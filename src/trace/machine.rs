@@ -107,6 +107,8 @@ pub(super) struct Machine<'a> {
     pub steps: u64,
     /// Calls and blocks that are open.
     pub depth: usize,
+    /// The last place that was reached.
+    pub at: Span,
 }
 
 impl<'a> Machine<'a> {
@@ -116,6 +118,7 @@ impl<'a> Machine<'a> {
         self.number = number;
         self.steps = 0;
         self.depth = 0;
+        self.at = Span::UNDEFINED;
         self.storage_clock = Clock::new(self.lanes, self.subgroup);
         self.workgroup_clock = Clock::new(self.lanes, self.subgroup);
         for region in &mut self.regions {
@@ -220,6 +223,9 @@ impl<'a> Machine<'a> {
     /// Counts work.
     pub fn step(&mut self, work: u64, span: Span) -> Result<(), TraceError> {
         self.steps = self.steps.saturating_add(work.max(1));
+        if span.is_defined() {
+            self.at = span;
+        }
         if self.steps > self.limits.steps {
             let (workgroup, limit) = (self.workgroup, self.limits.steps);
             return Err(TraceError::Steps { workgroup, limit, location: self.locate(span) });
@@ -247,8 +253,9 @@ impl<'a> Machine<'a> {
         TraceError::Unsupported { what: what.into(), location: self.locate(span) }
     }
 
+    /// Where something is; for what naga has no place for, the last place before it.
     fn locate(&self, span: Span) -> Option<Location> {
-        self.lines.of(place(span))
+        self.lines.of(place(if span.is_defined() { span } else { self.at }))
     }
 
     pub fn found(&mut self, found: Found) {

@@ -37,6 +37,7 @@ mod lines;
 mod machine;
 mod math;
 mod memory;
+mod overrides;
 mod pointer;
 mod race;
 mod record;

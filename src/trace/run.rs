@@ -102,6 +102,7 @@ fn run(shader: &Shader, dispatch: &Dispatch) -> Result<Traced, TraceError> {
         budget: Budget { most: dispatch.limits.bytes, taken: 0 },
         steps: 0,
         depth: 0,
+        at: naga::Span::UNDEFINED,
     };
     for (number, workgroup) in sample.workgroups.iter().enumerate() {
         machine.log.stratum = stratum_of(dispatch.grid, *workgroup);
@@ -128,8 +129,19 @@ fn check(shader: &Shader, dispatch: &Dispatch) -> Result<usize, TraceError> {
         let what = format!("a workgroup of {} × {} × {}: invocations:", size[0], size[1], size[2]);
         return Err(TraceError::TooLarge { what, needed: invocations, most });
     }
+    for axis in 0..3 {
+        let along = u128::from(size[axis]) * u128::from(dispatch.grid[axis]);
+        if along > MOST_ALONG.into() {
+            let [x, y, z] = dispatch.grid;
+            let what = format!("a grid of {x} × {y} × {z} workgroups: invocations along {}:", ["x", "y", "z"][axis]);
+            return Err(TraceError::TooLarge { what, needed: along, most: MOST_ALONG });
+        }
+    }
     Ok(invocations as usize)
 }
+
+/// Invocations along an axis: as many as `global_invocation_id` can number.
+const MOST_ALONG: u64 = 1 << 32;
 
 /// What the entry point's variables are.
 struct Resources {

@@ -1,12 +1,12 @@
 //! Shaders: parsed and validated by naga, with one compute entry point.
 
-use naga::back::pipeline_constants::process_overrides;
 use naga::valid::{Capabilities, FunctionInfo, ModuleInfo, ValidationFlags, Validator};
 use naga::{AddressSpace, EntryPoint, GlobalVariable, Handle, Module, ShaderStage};
 
 use super::directives;
 use super::error::TraceError;
 use super::layout::Layouts;
+use super::overrides;
 use super::record::Space;
 use super::report::Bound;
 use super::stack;
@@ -93,9 +93,8 @@ impl Shader {
     }
 }
 
-fn read(path: &str, source: String, entry: Option<&str>, overrides: &[(String, f64)]) -> Result<Shader, TraceError> {
-    // What prints an error says that it is one.
-    let invalid = |text: String| TraceError::Invalid(text.trim_end().trim_start_matches("error: ").to_owned());
+fn read(path: &str, source: String, entry: Option<&str>, values: &[(String, f64)]) -> Result<Shader, TraceError> {
+    let invalid = |text: String| TraceError::Invalid(diagnostic(path, &source, &text));
     let module = naga::front::wgsl::parse_str(&directives::without_subgroups(&source))
         .map_err(|error| invalid(error.emit_to_string_with_path(&source, path)))?;
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
@@ -104,13 +103,21 @@ fn read(path: &str, source: String, entry: Option<&str>, overrides: &[(String, f
     let name = choose(path, &module, entry)?;
     let places = module.global_variables.iter().filter_map(|(_, variable)| variable.binding.as_ref());
     let bindings = places.map(|place| (place.group, place.binding)).collect();
-    let constants = overrides.iter().map(|(name, value)| (name.clone(), *value)).collect();
-    let resolved = process_overrides(&module, &info, Some((ShaderStage::Compute, &name)), &constants);
-    let (module, info) = resolved.map_err(|error| TraceError::Override(error.to_string()))?;
-    let (module, info) = (module.into_owned(), info.into_owned());
+    let (module, info) = overrides::resolve(&module, &info, &name, values)?;
     let is_entry = |entry: &EntryPoint| entry.stage == ShaderStage::Compute && entry.name == name;
     let entry = module.entry_points.iter().position(is_entry).unwrap_or(0);
     Ok(Shader { path: path.into(), source, module, info, bindings, entry })
+}
+
+/// naga's diagnostic, with the path where it has no place, and a note where the source is not WGSL yet.
+fn diagnostic(path: &str, source: &str, text: &str) -> String {
+    // What prints an error says that it is one.
+    let text = text.trim_end().trim_start_matches("error: ");
+    let place = if text.contains(path) { String::new() } else { format!("{path}: ") };
+    let note = directives::unexpanded(source).map_or(String::new(), |(line, text)| {
+        format!("\n  = note: line {line} is no WGSL but a preprocessor's or a template's, `{text}`: complete the source first")
+    });
+    format!("{place}{text}{note}")
 }
 
 /// The entry point's name.

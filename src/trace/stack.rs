@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use super::directives;
 use super::error::TraceError;
 
 /// Bytes of stack. They are address space: memory is taken as it is touched.
@@ -35,7 +36,7 @@ const MOST: u64 = 4_000;
 pub(super) fn check(source: &str) -> Result<(), TraceError> {
     let (mut open, mut longest) = (vec![0u64], 0);
     let (mut chain, mut depth, mut declarations) = (0u64, 0u64, 0u64);
-    for byte in source.bytes() {
+    for byte in directives::without_comments(source) {
         match byte {
             b'(' | b'[' => {
                 open.push(1);
@@ -103,6 +104,9 @@ mod tests {
         assert!(refused(&format!("a = b{};", "[0]".repeat(20_000))));
         assert!(refused(&"fn f() { }\n".repeat(20_000)));
         assert_eq!(check(")]}},,((("), Ok(()));
+        let ruled = format!("// {0}\n/* {0} /* */ {0} */ fn f() {{ }}", "=".repeat(20_000));
+        assert_eq!(check(&ruled), Ok(()));
+        assert!(refused(&format!("a = 1 / {};", "2 / ".repeat(20_000))));
     }
 
     #[test]
