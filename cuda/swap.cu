@@ -47,11 +47,13 @@ constexpr unsigned int SIDE = TILE_ROWS + HALO;
 constexpr unsigned int LONGEST = TILE_COLS + (HALO > 0 ? PER_WORD : 0);
 // Elements of which a window begins with one.
 constexpr unsigned int ALIGN = BLOCK_X * PER_WORD < LONGEST + SECTOR - PER_WORD ? VECTOR : SECTOR;
-// Vectors of a window, windows that a block loads at a time, and how many times it loads and it stores.
+// Vectors of a window, windows that a block loads at a time, and how many times it loads.
 constexpr unsigned int SPAN = BLOCK_X * PER_WORD / VECTOR;
 constexpr unsigned int STRIDE = THREADS / SPAN;
 constexpr unsigned int LOADS = (SIDE + STRIDE - 1) / STRIDE;
-constexpr unsigned int STORES = (TILE_ROWS + BLOCK_Y - 1) / BLOCK_Y;
+// Turns in which a thread stores: BLOCK_Y times so many rows on, a row begins at the same place of ALIGN elements, and all else
+// that depends on its beginning is the same.
+constexpr unsigned int TURNS = ALIGN > BLOCK_Y ? ALIGN / BLOCK_Y : 1;
 // Elements of the vectors that hold a row's words.
 constexpr unsigned int ROOM = (LONGEST + 2 * VECTOR - PER_WORD - 1) / VECTOR * VECTOR;
 
@@ -59,6 +61,7 @@ static_assert(TILE_COLS % PER_WORD == 0 && BLOCK_X * PER_WORD % VECTOR == 0, "wh
 static_assert(BLOCK_X * PER_WORD >= LONGEST + VECTOR - PER_WORD, "room for a row wherever it begins");
 static_assert(TILE_ROWS * PITCH % VECTOR == 0 && TILE_ROWS * PITCH >= SIDE * (ROOM + VECTOR - 1) + HALO,
               "room for the largest pitch");
+static_assert(STRIDE % ALIGN == 0 && TURNS * BLOCK_Y % ALIGN == 0, "a thread's rows have the same columns");
 static_assert(VECTOR > 1 || ROOM % 2 == 1, "no conflicts");
 
 __shared__ uint4 shared[TILE_ROWS * PITCH / VECTOR];
@@ -139,16 +142,16 @@ template <typename Each>
 __device__ __forceinline__ void for_vectors(const Part& tile, Index ld, Each each) {
     const unsigned int thread = threadIdx.y * BLOCK_X + threadIdx.x;
     const unsigned int first = thread / SPAN;
-    Index begin = tile.begin + first * ld;
+    const Index begin = tile.begin + first * ld;
+    const unsigned int low = static_cast<unsigned int>(begin);
+    const unsigned int col = column(low, thread % SPAN * VECTOR);
+    const unsigned int within = col - first_word(low) + (VECTOR - 1);
+    const bool in_row = within < tile.reach_cols + VECTOR - 1 & static_cast<int>(col) < static_cast<int>(tile.cols);
+    Index at = begin + static_cast<int>(col);
 #pragma unroll
-    for (unsigned int i = 0; i < LOADS; i++, begin += STRIDE * ld) {
+    for (unsigned int i = 0; i < LOADS; i++, at += STRIDE * ld) {
         const unsigned int row = first + i * STRIDE;
-        const unsigned int low = static_cast<unsigned int>(begin);
-        const unsigned int col = column(low, thread % SPAN * VECTOR);
-        const unsigned int within = col - first_word(low) + (VECTOR - 1);
-        const bool wanted = row - tile.missing_rows < tile.rows - tile.missing_rows & within < tile.reach_cols + VECTOR - 1 &
-                            static_cast<int>(col) < static_cast<int>(tile.cols);
-        each(i, Spot{row, col, begin + static_cast<int>(col), wanted});
+        each(i, Spot{row, col, at, in_row & row - tile.missing_rows < tile.rows - tile.missing_rows});
     }
 }
 
@@ -208,24 +211,33 @@ __device__ __forceinline__ void store_words(Unit* dst, Index ld, const Part& til
     const unsigned int rows = tile.rows < tile.reach_rows ? tile.rows : tile.reach_rows;
     const unsigned int cols = tile.cols - tile.missing_cols;
     const unsigned int whole = tile.cols < tile.missing_cols + PER_WORD ? 0 : cols - HALO;
-    Index begin = tile.begin + (HALO + threadIdx.y) * ld;
-#pragma unroll 4
-    for (unsigned int i = 0; i < STORES; i++, begin += BLOCK_Y * ld) {
-        const unsigned int row = HALO + threadIdx.y + i * BLOCK_Y;
-        const unsigned int col = column(static_cast<unsigned int>(begin), threadIdx.x * PER_WORD);
-        const bool wanted = row < rows & col - tile.missing_cols < whole;
-        // What is not wanted is gathered from elsewhere, so that nothing depends on a branch.
-        const unsigned int first = wanted ? col : 0;
-        const Unit* from = reinterpret_cast<const Unit*>(shared) + position(in, first) + (wanted ? row : 0);
-        Unit units[PER_WORD];
 #pragma unroll
-        for (unsigned int k = 0; k < PER_WORD; k++) {
-            from += GAPS && k > 0 && first % VECTOR + k == VECTOR ? in.gap : 0;
-            units[k] = *from;
-            from += in.pitch;
+    for (unsigned int turn = 0; turn < TURNS; turn++) {
+        const unsigned int top = HALO + threadIdx.y + turn * BLOCK_Y;
+        const Index begin = tile.begin + top * ld;
+        const unsigned int col = column(static_cast<unsigned int>(begin), threadIdx.x * PER_WORD);
+        const bool in_row = col - tile.missing_cols < whole;
+        // What is not wanted is gathered from elsewhere, so that nothing depends on a branch.
+        const unsigned int first = in_row ? col : 0;
+        const Unit* from[PER_WORD];
+        from[0] = reinterpret_cast<const Unit*>(shared) + position(in, first);
+#pragma unroll
+        for (unsigned int k = 1; k < PER_WORD; k++) {
+            from[k] = from[k - 1] + in.pitch + (GAPS && first % VECTOR + k == VECTOR ? in.gap : 0);
         }
-        if (wanted) {
-            *reinterpret_cast<Word*>(dst + begin + static_cast<int>(col)) = join(units);
+        Unit* to = dst + begin + static_cast<int>(col);
+#pragma unroll
+        for (unsigned int row = 0; row < TILE_ROWS - turn * BLOCK_Y; row += TURNS * BLOCK_Y, to += TURNS * BLOCK_Y * ld) {
+            const bool wanted = in_row & top + row < rows;
+            const unsigned int there = TILE_ROWS % BLOCK_Y == 0 || wanted ? top + row : 0;
+            Unit units[PER_WORD];
+#pragma unroll
+            for (unsigned int k = 0; k < PER_WORD; k++) {
+                units[k] = from[k][there];
+            }
+            if (wanted) {
+                *reinterpret_cast<Word*>(to) = join(units);
+            }
         }
     }
 }
