@@ -8,7 +8,7 @@
 // to the tile and some to the next one.
 //
 // Threads: a row's words lie, wherever they begin, in a window of BLOCK_X words, which begins with one of ALIGN elements:
-// with a sector where there is room for that, so that no sector is asked for twice. Invocation (x, y) has word x of rows y,
+// with a sector where there is room for that, so that no sector is asked for twice. BLOCK_Y is a multiple of that. Invocation (x, y) has word x of rows y,
 // y + BLOCK_Y, and so on, at most sixteen. It loads those of both tiles before it uses one. Then, one tile after the other,
 // it puts them into workgroup memory as they are, and gathers from there, element by element, what belongs in its words of
 // the other tile.
@@ -34,6 +34,7 @@ const LONGEST = select(TILE_COLS, TILE_COLS + PER_WORD, HALO > 0u);
 const ALIGN = select(32u / WIDTH, PER_WORD, BLOCK_X * PER_WORD < LONGEST + 32u / WIDTH - PER_WORD);
 // Columns of pairs that are taken together.
 const STRIP = 8u;
+const_assert BLOCK_Y % ALIGN == 0u && BLOCK_Y % PER_WORD == 0u;
 const_assert TILE_COLS % PER_WORD == 0u && BLOCK_X * PER_WORD >= LONGEST && SIDE <= 16u * BLOCK_Y;
 const_assert TILE_ROWS * PITCH >= SIDE * (LONGEST + PER_WORD - 1u) + HALO && TILE_ROWS * PITCH % PER_WORD == 0u;
 
@@ -60,6 +61,12 @@ struct Rows {
     shift: u32,
     pitch: u32,
     gap: u32,
+}
+
+// Where a word's elements lie in workgroup memory: words, and bits in them.
+struct Places {
+    words: vec4<u32>,
+    shifts: vec4<u32>,
 }
 
 // Words of four rows, and of sixteen.
@@ -134,107 +141,128 @@ fn first_word(begin: u32) -> u32 {
     return (0u - begin) % PER_WORD;
 }
 
-// Column of word `x` of the window of such a row; before the tile, modulo 2^32.
-fn column(begin: u32, x: u32) -> u32 {
-    let first = first_word(begin);
-    return first + x * PER_WORD - (begin + first) % ALIGN;
+// What is the same for all words of an invocation: BLOCK_Y rows on, a row begins at the same place of ALIGN elements.
+struct Lane {
+    // Column of a word's first element; before the tile, modulo 2^32.
+    col: u32,
+    // Whether the tile has words of this column.
+    has: bool,
 }
 
-// Whether the tile has a word of this column and row, which begins at this index.
-fn has_word(part: Part, begin: u32, row: u32, col: u32) -> bool {
-    return row - part.missing_rows < part.rows - part.missing_rows
-        && col - first_word(begin) < part.reach_cols
-        && col < part.cols;
+fn lane_of(part: Part, at: vec2<u32>) -> Lane {
+    let begin = part.begin + at.y * params.dst_ld;
+    let first = first_word(begin);
+    let col = first + at.x * PER_WORD - (begin + first) % ALIGN;
+    return Lane(col, col - first < part.reach_cols && col < part.cols);
+}
+
+fn has_row(part: Part, y: u32) -> bool {
+    return y - part.missing_rows < part.rows - part.missing_rows;
 }
 
 fn load_all(part: Part, at: vec2<u32>) -> Sixteen {
+    let lane = lane_of(part, at);
+    // An element of the word, or the nearest one that the tile has.
+    let col = u32(clamp(i32(lane.col), i32(part.missing_cols), i32(part.cols) - 1));
     var words: Sixteen;
-    words.a = load_four(part, at);
+    words.a = load_four(part, col, at.y);
     if SIDE > 4u * BLOCK_Y {
-        words.b = load_four(part, at + vec2(0u, 4u * BLOCK_Y));
+        words.b = load_four(part, col, at.y + 4u * BLOCK_Y);
     }
     if SIDE > 8u * BLOCK_Y {
-        words.c = load_four(part, at + vec2(0u, 8u * BLOCK_Y));
+        words.c = load_four(part, col, at.y + 8u * BLOCK_Y);
     }
     if SIDE > 12u * BLOCK_Y {
-        words.d = load_four(part, at + vec2(0u, 12u * BLOCK_Y));
+        words.d = load_four(part, col, at.y + 12u * BLOCK_Y);
     }
     return words;
 }
 
-fn load_four(part: Part, at: vec2<u32>) -> Four {
-    let step = vec2(0u, BLOCK_Y);
-    return Four(load(part, at), load(part, at + step), load(part, at + 2u * step), load(part, at + 3u * step));
+fn load_four(part: Part, col: u32, y: u32) -> Four {
+    return Four(
+        load(part, col, y),
+        load(part, col, y + BLOCK_Y),
+        load(part, col, y + 2u * BLOCK_Y),
+        load(part, col, y + 3u * BLOCK_Y),
+    );
 }
 
-// An invocation's word of a row, or the nearest one that the tile has.
-fn load(part: Part, at: vec2<u32>) -> Word {
-    let begin = part.begin + clamp(at.y, part.missing_rows, part.rows - 1u) * params.dst_ld;
-    let first = first_word(begin);
-    let shift = (begin + first) % ALIGN;
-    let length = min(part.reach_cols, part.cols - first);
-    let across = clamp(at.x, shift / PER_WORD, (shift + length - 1u) / PER_WORD);
-    return load_word((begin + first - shift) / PER_WORD + across);
+// The word of this column in this row, or in the nearest one that the tile has.
+fn load(part: Part, col: u32, y: u32) -> Word {
+    return load_word((part.begin + clamp(y, part.missing_rows, part.rows - 1u) * params.dst_ld + col) / PER_WORD);
 }
 
 fn put_all(words: Sixteen, part: Part, at: vec2<u32>) {
+    let lane = lane_of(part, at);
+    if !lane.has {
+        return;
+    }
     let rows = rows_of(part);
-    put_four(words.a, part, rows, at);
+    let place = rows.shift + at.y * rows.pitch + at.y / PER_WORD * rows.gap + lane.col;
+    let step = BLOCK_Y * rows.pitch + BLOCK_Y / PER_WORD * rows.gap;
+    put_four(words.a, part, at.y, place, step);
     if SIDE > 4u * BLOCK_Y {
-        put_four(words.b, part, rows, at + vec2(0u, 4u * BLOCK_Y));
+        put_four(words.b, part, at.y + 4u * BLOCK_Y, place + 4u * step, step);
     }
     if SIDE > 8u * BLOCK_Y {
-        put_four(words.c, part, rows, at + vec2(0u, 8u * BLOCK_Y));
+        put_four(words.c, part, at.y + 8u * BLOCK_Y, place + 8u * step, step);
     }
     if SIDE > 12u * BLOCK_Y {
-        put_four(words.d, part, rows, at + vec2(0u, 12u * BLOCK_Y));
+        put_four(words.d, part, at.y + 12u * BLOCK_Y, place + 12u * step, step);
     }
 }
 
-fn put_four(words: Four, part: Part, rows: Rows, at: vec2<u32>) {
-    let step = vec2(0u, BLOCK_Y);
-    put(words.a, part, rows, at);
-    put(words.b, part, rows, at + step);
-    put(words.c, part, rows, at + 2u * step);
-    put(words.d, part, rows, at + 3u * step);
+fn put_four(words: Four, part: Part, y: u32, place: u32, step: u32) {
+    put(words.a, part, y, place);
+    put(words.b, part, y + BLOCK_Y, place + step);
+    put(words.c, part, y + 2u * BLOCK_Y, place + 2u * step);
+    put(words.d, part, y + 3u * BLOCK_Y, place + 3u * step);
 }
 
-fn put(word: Word, part: Part, rows: Rows, at: vec2<u32>) {
-    let begin = part.begin + at.y * params.dst_ld;
-    let col = column(begin, at.x);
-    if has_word(part, begin, at.y, col) {
-        tile[(rows.shift + at.y * rows.pitch + at.y / PER_WORD * rows.gap + col) / PER_WORD] = word;
+fn put(word: Word, part: Part, y: u32, place: u32) {
+    if has_row(part, y) {
+        tile[place / PER_WORD] = word;
     }
 }
 
 // Stores what the tile has where the mirrored tile is, of which an invocation had loaded `old`.
 fn store_all(part: Part, rows: Rows, at: vec2<u32>, old: Sixteen) {
-    store_four(part, rows, at, old.a);
+    let lane = lane_of(part, at);
+    if !lane.has {
+        return;
+    }
+    // Where the elements of the invocation's first word are; of what the tile has not, anywhere. In its other rows they are
+    // whole words further on.
+    let first = places_of(rows, lane.col) + at.y;
+    let places = Places(first / PER_WORD, first % PER_WORD * (32u / PER_WORD));
+    store_four(part, rows, lane.col, places, at.y, old.a);
     if SIDE > 4u * BLOCK_Y {
-        store_four(part, rows, at + vec2(0u, 4u * BLOCK_Y), old.b);
+        store_four(part, rows, lane.col, further(places, 4u), at.y + 4u * BLOCK_Y, old.b);
     }
     if SIDE > 8u * BLOCK_Y {
-        store_four(part, rows, at + vec2(0u, 8u * BLOCK_Y), old.c);
+        store_four(part, rows, lane.col, further(places, 8u), at.y + 8u * BLOCK_Y, old.c);
     }
     if SIDE > 12u * BLOCK_Y {
-        store_four(part, rows, at + vec2(0u, 12u * BLOCK_Y), old.d);
+        store_four(part, rows, lane.col, further(places, 12u), at.y + 12u * BLOCK_Y, old.d);
     }
 }
 
-fn store_four(part: Part, rows: Rows, at: vec2<u32>, old: Four) {
-    let step = vec2(0u, BLOCK_Y);
-    store(part, rows, at, old.a);
-    store(part, rows, at + step, old.b);
-    store(part, rows, at + 2u * step, old.c);
-    store(part, rows, at + 3u * step, old.d);
+// The places in the invocation's row so many steps on.
+fn further(places: Places, steps: u32) -> Places {
+    return Places(places.words + steps * (BLOCK_Y / PER_WORD), places.shifts);
 }
 
-fn store(part: Part, rows: Rows, at: vec2<u32>, old: Word) {
-    let begin = part.begin + at.y * params.dst_ld;
-    let col = column(begin, at.x);
+fn store_four(part: Part, rows: Rows, col: u32, places: Places, y: u32, old: Four) {
+    store(part, rows, col, places, y, old.a);
+    store(part, rows, col, further(places, 1u), y + BLOCK_Y, old.b);
+    store(part, rows, col, further(places, 2u), y + 2u * BLOCK_Y, old.c);
+    store(part, rows, col, further(places, 3u), y + 3u * BLOCK_Y, old.d);
+}
+
+fn store(part: Part, rows: Rows, col: u32, places: Places, y: u32, old: Word) {
     // Whether it is wanted or not, so that nothing depends on a branch.
-    let word = gathered(rows, col, at.y);
-    if has_word(part, begin, at.y, col) {
-        store_word((begin + col) / PER_WORD, word, old, part, rows, vec2(col, at.y));
+    let word = gathered(places);
+    if has_row(part, y) {
+        store_word((part.begin + y * params.dst_ld + col) / PER_WORD, word, old, part, rows, vec2(col, y));
     }
 }

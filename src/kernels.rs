@@ -168,12 +168,12 @@ fn swap_geometry(width: Width, language: Language) -> Geometry {
         (Width::W2, Language::Cuda) => (64, 8, 112),
         // Within 16 KiB, which WebGPU promises everywhere.
         (Width::W1, Language::Wgsl) => (32, 8, 120),
-        (Width::W2, Language::Wgsl) => (48, 5, 78),
+        (Width::W2, Language::Wgsl) => (32, 8, 60),
         // Larger tiles are faster with CUDA, whose loads are of 16 bytes, and slower through Vulkan.
         (Width::W4, Language::Cuda) => (64, 4, 56),
-        (Width::W4, Language::Wgsl) => (48, 5, 40),
+        (Width::W4, Language::Wgsl) => (64, 4, 62),
         (Width::W8, Language::Cuda) => (64, 8, 60),
-        (Width::W8, Language::Wgsl) => (32, 8, 30),
+        (Width::W8, Language::Wgsl) => (64, 4, 44),
         (Width::W16, _) => (32, 8, 31),
     };
     let per_word = Language::Wgsl.per_word(width);
@@ -188,7 +188,9 @@ fn swap_geometry(width: Width, language: Language) -> Geometry {
     let pitch = (longest + unit - per_word).next_multiple_of(unit) + unit - 1;
     // An even one, where it is a constant, has conflicts.
     let pitch = if unit == 1 { pitch | 1 } else { pitch };
-    let elements = (rows * pitch + per_word - 1).next_multiple_of(unit);
+    // Invocations of WGSL take words of four rows at a time, and read beyond the last one.
+    let last = if language == Language::Wgsl && per_word > 1 { rows.next_multiple_of(4 * windows) } else { 0 };
+    let elements = ((rows - 1) * pitch + pitch.max(last) + per_word - 1).next_multiple_of(unit);
     // Whole units again, as if there were `side` rows.
     let pitch = (elements.div_ceil(side)..).find(|pitch| side * pitch % unit == 0).unwrap_or(pitch);
     Geometry { pitch, tile_element_bytes: width.bytes() as u32, ..direct(words, windows, side, side) }

@@ -8,26 +8,34 @@ fn load_word(number: u32) -> Word {
     return atomicLoad(&destination[number]);
 }
 
-// The word of PER_WORD elements of this column of the tile, from row `first` on; of those that the tile has not, which may
-// be before it, modulo 2^32, there is something else.
-fn gathered(rows: Rows, first: u32, col: u32) -> Word {
+// Rows that invocations go through, for they take four steps at a time.
+const REACH = (SIDE + 4u * BLOCK_Y - 1u) / (4u * BLOCK_Y) * (4u * BLOCK_Y);
+// Where the last row begins, there is room for as many elements.
+const LAST = TILE_ROWS * PITCH - REACH;
+const_assert LAST >= (SIDE - 1u) * (LONGEST + PER_WORD - 1u) + HALO;
+
+// Where the tile's rows from this one on begin that make a word; of those that it has not, anywhere.
+fn places_of(rows: Rows, first: u32) -> vec4<u32> {
     // Rows from the first one to that before which there is the next gap.
     let gap = (0u - first) % PER_WORD;
-    let at = rows.shift + first * rows.pitch + ((first + gap) / PER_WORD - 1u) * rows.gap + col;
-    var word = push(0u, at + select(0u, rows.gap, gap == 0u));
-    word = push(word, at + rows.pitch + select(0u, rows.gap, gap <= 1u));
-    if PER_WORD > 2u {
-        word = push(word, at + 2u * rows.pitch + select(0u, rows.gap, gap <= 2u));
-        word = push(word, at + 3u * rows.pitch + rows.gap);
-    }
-    return word;
+    let begin = rows.shift + first * rows.pitch + ((first + gap) / PER_WORD - 1u) * rows.gap;
+    let row = vec4(0u, 1u, 2u, 3u);
+    return min(begin + row * rows.pitch + select(vec4(0u), vec4(rows.gap), row >= vec4(gap)), vec4(LAST));
 }
 
-// A word without its lowest element and with that of this place in the tile on top.
-fn push(word: u32, place: u32) -> u32 {
-    let at = min(place, TILE_ROWS * PITCH - 1u);
+// The word of the elements in these places.
+fn gathered(places: Places) -> Word {
+    let word = push(push(0u, places.words.x, places.shifts.x), places.words.y, places.shifts.y);
+    if PER_WORD == 2u {
+        return word;
+    }
+    return push(push(word, places.words.z, places.shifts.z), places.words.w, places.shifts.w);
+}
+
+// A word without its lowest element and with that of this word of the tile, after so many bits, on top.
+fn push(word: u32, number: u32, shift: u32) -> u32 {
     // What is above the element is shifted out.
-    return (word >> BITS) | ((tile[at / PER_WORD] >> (at % PER_WORD * BITS)) << (32u - BITS));
+    return (word >> BITS) | ((tile[number] >> shift) << (32u - BITS));
 }
 
 // Stores a word of the tile that begins in this column, x, and row, y. Of one that is not the tile's alone those bits are

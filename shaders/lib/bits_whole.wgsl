@@ -7,9 +7,14 @@ fn load_word(number: u32) -> Word {
     return destination[number];
 }
 
-// The element in this row and column of the tile, or another one where it has none.
-fn gathered(rows: Rows, row: u32, col: u32) -> Word {
-    return tile[min(row * PITCH + col, TILE_ROWS * PITCH - 1u)];
+// Where this row of the tile begins.
+fn places_of(rows: Rows, row: u32) -> vec4<u32> {
+    return vec4(row * PITCH);
+}
+
+// The element in the first of these places, or another one where the tile has none.
+fn gathered(places: Places) -> Word {
+    return tile[min(places.words.x, TILE_ROWS * PITCH - 1u)];
 }
 
 // Stores an element.
