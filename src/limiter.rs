@@ -1,5 +1,6 @@
 //! What holds a measurement back, derived from the [access model](crate::model) and the measured ratios.
 
+use crate::kernel::Language;
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -10,6 +11,8 @@ pub struct Evidence<'a> {
     pub variant: Variant,
     /// The problem.
     pub problem: &'a Problem,
+    /// In which it ran.
+    pub language: Language,
     /// Percent of the copy ceiling that it reached.
     pub percent_of_copy: f64,
     /// Percent of the theoretical peak that the copy ceiling itself reached, where the peak is known.
@@ -22,6 +25,8 @@ const AT_CEILING: f64 = 95.0;
 const TOO_SMALL: f64 = 50.0;
 /// Bytes that are enough to do for any GPU: those of some 50 µs at 5 TB/s.
 const MUCH_BYTES: u64 = 256 << 20;
+/// What is left where the accesses are as they should be.
+const NO_EXCESS: &str = "latency or block order: no excess in the access model";
 
 /// A kernel that uses less than this part of the bytes that it moves is uncoalesced.
 #[cfg(feature = "explain")]
@@ -59,7 +64,12 @@ impl Limiters {
             return Some("memory bandwidth".into());
         }
         match evidence.variant.spec().kernel {
-            Some(_) => self.excess(evidence.variant, evidence.problem),
+            Some(kernel) => {
+                let excess = self.excess(evidence.variant, evidence.problem)?;
+                let tiles = |language| (kernel.geometry)(evidence.problem.width(), language);
+                let other = excess != NO_EXCESS && tiles(evidence.language) != tiles(Language::Wgsl);
+                Some(if other { format!("{excess} in its WGSL twin, whose tiles are others") } else { excess })
+            }
             None => Some("not a kernel of ours: no model of its accesses".into()),
         }
     }
@@ -97,7 +107,7 @@ fn traced(variant: Variant, problem: &Problem) -> Option<String> {
         (worst >= CONFLICTS).then(|| format!("{worst:.0}-way shared-memory bank conflicts"))
     };
     let excess = uncoalesced("stores", Kind::Store).or_else(|| uncoalesced("loads", Kind::Load)).or_else(conflicts);
-    Some(excess.unwrap_or_else(|| "latency or block order: no excess in the access model".into()))
+    Some(excess.unwrap_or_else(|| NO_EXCESS.into()))
 }
 
 #[cfg(all(test, feature = "explain"))]
@@ -107,7 +117,13 @@ mod tests {
 
     fn of(variant: Variant, element: Element, percent_of_copy: f64, ceiling: Option<f64>) -> String {
         let problem = Problem::new(4096, 4096, 1, element).unwrap();
-        let evidence = Evidence { variant, problem: &problem, percent_of_copy, ceiling_percent_of_peak: ceiling };
+        let evidence = Evidence {
+            variant,
+            problem: &problem,
+            language: Language::Cuda,
+            percent_of_copy,
+            ceiling_percent_of_peak: ceiling,
+        };
         limiter(&evidence).unwrap()
     }
 
@@ -123,13 +139,26 @@ mod tests {
     }
 
     #[test]
+    fn what_a_twin_with_other_tiles_has_is_told_of_the_twin() {
+        assert_eq!(
+            of(Variant::Gather, Element::F32, 90.0, None),
+            "2-way shared-memory bank conflicts in its WGSL twin, whose tiles are others"
+        );
+    }
+
+    #[test]
     fn a_kernel_is_traced_once_for_a_problem() {
         let problems = [4096, 64].map(|size| Problem::new(size, size, 1, Element::F32).unwrap());
         let mut limiters = Limiters::default();
         for (index, percent_of_copy) in [13.0, 14.0, 99.0].into_iter().enumerate() {
             for problem in &problems {
-                let evidence =
-                    Evidence { variant: Variant::Naive, problem, percent_of_copy, ceiling_percent_of_peak: None };
+                let evidence = Evidence {
+                    variant: Variant::Naive,
+                    problem,
+                    language: Language::Wgsl,
+                    percent_of_copy,
+                    ceiling_percent_of_peak: None,
+                };
                 assert_eq!(limiters.limiter(&evidence), limiter(&evidence), "{index}");
             }
         }
@@ -148,6 +177,7 @@ mod tests {
         let evidence = Evidence {
             variant: Variant::Naive,
             problem: &problem,
+            language: Language::Cuda,
             percent_of_copy: 80.0,
             ceiling_percent_of_peak: None,
         };

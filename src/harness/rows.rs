@@ -4,6 +4,7 @@ use super::cell::{Cell, Outcome};
 use super::group::Group;
 use super::stats;
 use crate::device::DeviceKind;
+use crate::kernel::Language;
 use crate::limiter::{Evidence, Limiters};
 use crate::record::{Row, Status};
 
@@ -105,6 +106,7 @@ impl Group<'_> {
         limiters.limiter(&Evidence {
             variant: cell.runs,
             problem: &self.problem,
+            language: Language::of(self.target.info().id.api)?,
             percent_of_copy: row.percent_of_copy?,
             ceiling_percent_of_peak: self.target.peak.map(|peak| 100.0 * ceiling_gbps / peak.gbps),
         })
