@@ -267,6 +267,47 @@ mod baselines {
     }
 
     #[test]
+    fn a_run_that_lost_bandwidth_fails_where_asked_and_replaces_no_baseline() {
+        let folder = Folder::new();
+        // Long enough for all samples to be taken, whatever else the machine does: with few there is no verdict.
+        let copies = ["bench", "--device", "cpu", "--size", "64x48", "--min-time", "0.1", "--variant", "copy"];
+        let bench = |args: &[&str]| folder.run(&[&copies, args].concat());
+        bench(&["--save-baseline", "main", "--quiet"]);
+        let file = folder.path("data/cornerturn/baselines/main.json");
+        // A baseline that took so many times as long.
+        let base = |factor: f64| {
+            let mut record = Record::read(&file).unwrap();
+            for row in &mut record.results {
+                row.samples_s.iter_mut().for_each(|seconds| *seconds *= factor);
+                row.median_s = row.median_s.map(|seconds| seconds * factor);
+                row.gbps = row.gbps.map(|gbps| gbps / factor);
+            }
+            fs::write(&file, record.to_json().unwrap()).unwrap();
+            record
+        };
+        let faster = base(1e-3);
+        let against = ["--baseline", "main", "--save-baseline", "main"];
+        let failed = bench(&[&against[..], &["--fail-on-regression", "--json", "run.json"]].concat());
+        let message = stderr(&failed);
+        assert_eq!(failed.status.code(), Some(1), "{message}");
+        assert!(message.contains("not saved as baseline `main`"), "{message}");
+        assert!(message.contains("error: 2 rows have lost more than 5 % of the bandwidth"), "{message}");
+        assert!(message.contains("cpu copy 64×48 f32 ("), "{message}");
+        assert!(stdout(&failed).contains("| slower  |"), "{}", stdout(&failed));
+        assert_eq!(Record::read(&file).unwrap(), faster);
+        Record::read(folder.path("run.json")).unwrap();
+
+        let told = bench(&["--baseline", "main"]);
+        assert_eq!((told.status.code(), stderr(&told)), (Some(0), String::new()));
+        base(1e6);
+        let passed = bench(&[&against[..], &["--fail-on-regression=1"]].concat());
+        assert_eq!((passed.status.code(), stderr(&passed)), (Some(0), String::new()));
+        assert!(Record::read(&file).unwrap().results[0].median_s < faster.results[0].median_s.map(|s| s * 1e5));
+
+        refused(&bench(&["--fail-on-regression"]), &["write --baseline NAME"]);
+    }
+
+    #[test]
     fn a_name_cannot_leave_the_folder() {
         let folder = Folder::new();
         folder.write("good.json", ladder().to_string());

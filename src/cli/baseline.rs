@@ -7,6 +7,7 @@ use std::str::FromStr;
 use directories::ProjectDirs;
 
 use super::output::Output;
+use super::regression::Gate;
 use super::{Failure, complain};
 use crate::compare::Comparison;
 use crate::record::{ReadError, Record};
@@ -22,20 +23,36 @@ pub struct Options {
     /// Compare the run with the record that was kept under this name, below the table
     #[arg(long, value_name = "NAME")]
     baseline: Option<Name>,
+
+    #[command(flatten)]
+    gate: Gate,
 }
 
 /// The baselines of a run, known to be readable and writable before it begins.
 pub struct Baselines {
     base: Option<(Name, Record)>,
     save: Option<(Name, Output)>,
+    gate: Gate,
+}
+
+/// What the baseline makes of a run.
+pub struct Against {
+    /// The comparison, as text.
+    pub table: String,
+    /// Whether the run passes; else a sentence that says why not.
+    pub passed: Result<(), String>,
 }
 
 impl Baselines {
     /// Reads the one to compare with and makes sure that the other can be written.
     pub fn open(options: &Options) -> Result<Baselines, Failure> {
+        if options.gate.is_set() && options.baseline.is_none() {
+            let message = "--fail-on-regression has nothing to compare the run with; write --baseline NAME as well";
+            return Err(Failure::Input(message.into()));
+        }
         let base = options.baseline.clone().map(|name| read(&name).map(|record| (name, record))).transpose()?;
         let save = options.save_baseline.clone().map(|name| open(&name).map(|output| (name, output))).transpose()?;
-        Ok(Baselines { base, save })
+        Ok(Baselines { base, save, gate: options.gate })
     }
 
     /// The file to be written, where it is one.
@@ -43,21 +60,31 @@ impl Baselines {
         self.save.as_ref().and_then(|(_, output)| output.file())
     }
 
-    /// The comparison of a run with its baseline as text, if there is one.
-    pub fn against(&self, record: &Record) -> Option<String> {
+    /// A run against its baseline, if there is one. Of a part of a run nothing is asked.
+    pub fn against(&self, record: &Record) -> Option<Against> {
         let (name, base) = self.base.as_ref()?;
-        Some(report::comparison_table(&Comparison::of(base, record), [&format!("baseline {name}"), "this run"]))
+        let comparison = Comparison::of(base, record);
+        let table = report::comparison_table(&comparison, [&format!("baseline {name}"), "this run"]);
+        let passed = if record.interrupted { Ok(()) } else { self.gate.check(&comparison) };
+        Some(Against { table, passed })
     }
 
-    /// Keeps the record of a run. A part of a run does not replace a whole one; that is said.
-    pub fn save(self, record: &Record) -> Result<(), String> {
-        match self.save {
-            Some((name, _)) if record.interrupted => {
-                complain(&format!("the run was interrupted: it is not saved as baseline {name}"));
+    /// Keeps the record of a run. A part of a run does not replace a whole one, nor a run the baseline that it has not
+    /// `passed`: the next one would be held against the loss. Either is said.
+    pub fn save(self, record: &Record, passed: bool) -> Result<(), String> {
+        let Some((name, output)) = self.save else { return Ok(()) };
+        let replaces = self.base.is_some_and(|(base, _)| base == name);
+        let obstacle = match (record.interrupted, !passed && replaces) {
+            (true, _) => Some("was interrupted"),
+            (false, true) => Some("has regressions against it"),
+            (false, false) => None,
+        };
+        match obstacle {
+            Some(obstacle) => {
+                complain(&format!("the run {obstacle}: it is not saved as baseline {name}"));
                 Ok(())
             }
-            Some((_, output)) => output.write(&record.to_json().map_err(|error| error.to_string())?),
-            None => Ok(()),
+            None => output.write(&record.to_json().map_err(|error| error.to_string())?),
         }
     }
 }
@@ -159,22 +186,41 @@ fn is_reserved(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn record() -> Record {
+        let text = include_str!("../../benches/results/nvidia-h200-ladder.json");
+        Record::from_json(text, "nvidia-h200-ladder.json").unwrap()
+    }
+
+    /// What is in `file` after a run was to be saved there as `main`, having been compared with `base`.
+    fn saved(file: &Path, base: Option<&str>, run: &Record, passed: bool) -> String {
+        let save = Some(("main".parse().unwrap(), Output::open(file).unwrap()));
+        let base = base.map(|name| (name.parse().unwrap(), record()));
+        let gate = Gate { fail_on_regression: None };
+        Baselines { base, save, gate }.save(run, passed).unwrap();
+        fs::read_to_string(file).unwrap()
+    }
+
+    #[test]
+    fn what_has_not_passed_replaces_another_baseline_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("main.json");
+        fs::write(&file, "before").unwrap();
+        assert_eq!(saved(&file, Some("main"), &record(), false), "before");
+        assert_eq!(saved(&file, Some("main"), &record(), true), record().to_json().unwrap());
+        fs::write(&file, "before").unwrap();
+        assert_eq!(saved(&file, Some("other"), &record(), false), record().to_json().unwrap());
+    }
+
     #[test]
     fn a_part_of_a_run_does_not_replace_a_whole_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("main.json");
         fs::write(&file, "whole").unwrap();
-        let text = include_str!("../../benches/results/nvidia-h200-ladder.json");
-        let mut record = Record::from_json(text, "nvidia-h200-ladder.json").unwrap();
-        let saved = |record: &Record| {
-            let save = Some(("main".parse().unwrap(), Output::open(&file).unwrap()));
-            Baselines { base: None, save }.save(record).unwrap();
-            fs::read_to_string(&file).unwrap()
-        };
+        let mut record = record();
         record.interrupted = true;
-        assert_eq!(saved(&record), "whole");
+        assert_eq!(saved(&file, None, &record, true), "whole");
         record.interrupted = false;
-        assert_eq!(saved(&record), record.to_json().unwrap());
+        assert_eq!(saved(&file, None, &record, true), record.to_json().unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no leftovers");
     }
 

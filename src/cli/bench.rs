@@ -34,6 +34,7 @@ use crate::variant::Variant;
   cornerturn bench --size 1024x1024,4096x4096,16384x16384 --html report.html
   cornerturn bench --size 4000x4000 --pad 96,0   (source rows begin every 4096 elements)
   cornerturn bench --save-baseline main      (and after a change: cornerturn bench --baseline main)
+  cornerturn bench --baseline main --fail-on-regression=10   (exit 1 where more than 10 % are lost)
   cornerturn bench --size 10000x3 --tune   (auto runs the kernel that was measured to be the fastest)
 
 --tune keeps the winner for each device, driver, version of cornerturn, shape, width, layout and setting of the \
@@ -43,10 +44,11 @@ chooses by shape, width, layout and device alone.
 
 --save-baseline keeps the record as NAME.json in the folder baselines of the user's data folder (on Linux \
 $XDG_DATA_HOME/cornerturn or ~/.local/share/cornerturn); remove the file to forget it. What has become faster or \
-slower is told as by cornerturn compare; see its --help.
+slower is told as by cornerturn compare; see its --help, also for what --fail-on-regression takes for a regression. A \
+run that has one does not replace the baseline that it was compared with.
 
 GB/s counts each element read once and written once: 2 x rows x cols x batch x width; GB = 10^9 bytes.
-Exit codes: 0 all well, 1 a row failed, 2 bad input, 130 interrupted.")]
+Exit codes: 0 all well, 1 a row failed or, with --fail-on-regression, a regression, 2 bad input, 130 interrupted.")]
 pub struct Args {
     /// Devices to run on, separated by commas, such as cpu, cuda:0, vulkan:0, metal:0, dx12:0, gl:0 [default: all]
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -162,17 +164,19 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     };
     let tuned = tuning.map(Tuning::store).transpose();
     let against = baselines.against(&record);
-    let below = [tuned.as_ref().ok().and_then(Option::as_deref), against.as_deref()];
+    let below = [tuned.as_ref().ok().and_then(Option::as_deref), against.as_ref().map(|against| &*against.table)];
     let report = report::bench(&record);
     // The table first: should a file fail to be written, the figures are still there to see.
     let printed = if args.quiet { Ok(()) } else { super::print(&table(&report, below)) };
-    let written = [outputs.write(&record, &report), baselines.save(&record)].map(Result::err);
+    let passed = against.map_or(Ok(()), |against| against.passed);
+    let written = [outputs.write(&record, &report), baselines.save(&record, passed.is_ok())].map(Result::err);
     let failures: Vec<String> = written.into_iter().flatten().collect();
     if !failures.is_empty() {
         return Err(Failure::Run(failures.join("; ")));
     }
     printed?;
     tuned.map_err(Failure::Run)?;
+    passed.map_err(Failure::Run)?;
     Ok(ExitCode::from(exit_code(&record)))
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::output;
-use super::{Failure, baseline, parse};
-use crate::compare::{Comparison, Pair};
+use super::regression::Gate;
+use super::{Failure, baseline};
+use crate::compare::Comparison;
 use crate::record::Record;
 use crate::report;
 
@@ -35,12 +36,8 @@ pub struct Args {
     #[arg(value_name = "NEW.json")]
     new: PathBuf,
 
-    /// Exit with 1 if a row has lost more than so many percent of its bandwidth (5 if none is given), or runs no more
-    #[arg(
-        long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = parse::percent,
-        default_missing_value = "5"
-    )]
-    fail_on_regression: Option<f64>,
+    #[command(flatten)]
+    gate: Gate,
 
     /// Write the comparison as JSON (docs/RECORD.md describes it)
     #[arg(long, value_name = "FILE")]
@@ -69,10 +66,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     ])
     .map_err(Failure::Run)?;
     printed?;
-    match args.fail_on_regression {
-        Some(percent) => check(&comparison, percent),
-        None => Ok(ExitCode::SUCCESS),
-    }
+    args.gate.check(&comparison).map_err(Failure::Run)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The record in a file, or under the name of a baseline.
@@ -80,37 +75,5 @@ fn read(path: &Path) -> Result<Record, Failure> {
     match path.to_str().and_then(|text| text.strip_prefix('@')) {
         Some(name) => baseline::read(&name.parse().map_err(Failure::Input)?),
         None => Record::read(path).map_err(|error| Failure::Input(error.to_string())),
-    }
-}
-
-/// Rows that a message names; the table has them all.
-const NAMED: usize = 3;
-
-fn check(comparison: &Comparison, percent: f64) -> Result<ExitCode, Failure> {
-    let regressions: Vec<&Pair> = comparison.regressions(percent).collect();
-    if regressions.is_empty() {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut named: Vec<String> = regressions.iter().take(NAMED).map(|pair| report::told(pair, comparison)).collect();
-    named.extend((regressions.len() > NAMED).then(|| format!("and {} more", regressions.len() - NAMED)));
-    let count = regressions.len();
-    let rows = if count == 1 { "row has" } else { "rows have" };
-    let message =
-        format!("{count} {rows} lost more than {percent} % of the bandwidth, or run no more: {}", named.join("; "));
-    Err(Failure::Run(message))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::{Args as _, Command, FromArgMatches};
-
-    use super::*;
-    use crate::compare::REGRESSION_PERCENT;
-
-    #[test]
-    fn the_default_is_that_of_the_library() {
-        let command = Args::augment_args(Command::new("compare"));
-        let matches = command.try_get_matches_from(["compare", "--fail-on-regression", "a", "b"]).unwrap();
-        assert_eq!(Args::from_arg_matches(&matches).unwrap().fail_on_regression, Some(REGRESSION_PERCENT));
     }
 }

@@ -17,6 +17,7 @@ mod parse;
 mod probe;
 mod profile;
 mod progress;
+mod regression;
 mod report;
 mod screen;
 mod shell;
