@@ -68,7 +68,7 @@ pub(super) fn list(backends: Backends) -> Vec<wgpu::Adapter> {
 
 fn without_adapters(api: Api) -> Absent {
     let packages = match api {
-        Api::Vulkan => "mesa-vulkan-drivers",
+        Api::Vulkan => "mesa-vulkan-drivers libvulkan1",
         _ => "libegl1 libgl1-mesa-dri",
     };
     let software = if cfg!(target_os = "linux") {

@@ -166,7 +166,9 @@ fn gpus_or<'a>(ids: &[DeviceId], discovery: &'a Discovery) -> Result<Vec<&'a dyn
     let gpus: Vec<_> = all.into_iter().filter(|device| device.device().kind == DeviceKind::Gpu).collect();
     if gpus.is_empty() {
         let listed = listed.join(", ");
-        return Err(Failure::Input(format!("there is no GPU here; --device takes one of the others: {listed}")));
+        let message =
+            "there is no GPU here, and cornerturn doctor says what would bring one; --device takes the others";
+        return Err(Failure::Input(format!("{message}: {listed}")));
     }
     Ok(gpus)
 }
@@ -191,5 +193,19 @@ impl Outputs {
             (self.markdown, &|| Ok(report.markdown())),
             (self.html, &|| Ok(report::html(&[report::Source { name: None, report }]))),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Api;
+
+    #[test]
+    fn a_machine_without_a_gpu_says_where_to_look() {
+        let found = backends::discover(&[Api::Cpu]);
+        let Err(Failure::Input(message)) = gpus_or(&[], &found) else { panic!("a CPU is taken for a GPU") };
+        assert!(message.contains("cornerturn doctor") && message.ends_with("takes the others: cpu"), "{message}");
+        assert!(gpus_or(&["cpu".parse().unwrap()], &found).is_ok());
     }
 }
