@@ -1,11 +1,13 @@
 //! The sensors of NVIDIA's GPUs, through NVML, a library of the driver that is opened at run time.
 //!
-//! Whichever API reaches a GPU, it is found here by its PCI address.
+//! Whichever API reaches a GPU, it is found here by its PCI address, or by its UUID where the API tells that and NVML does
+//! not know the address, as in virtual machines that give GPUs addresses of their own.
 
 use std::sync::OnceLock;
 
 use nvml_wrapper::bitmasks::device::ThrottleReasons as Reasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, PerformancePolicy as Policy};
+use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
 
 use crate::sensor::{Reading, Sensor, Throttle};
@@ -27,13 +29,18 @@ const COUNTED: [(Policy, Throttle); 2] = [(Policy::Power, POWER_CAP), (Policy::T
 const POWER_CAP: Throttle = "power cap";
 const THERMAL: Throttle = "thermal slowdown";
 
-/// The sensor of the GPU at a PCI address, if NVML is there and knows it.
-pub fn sensor(pci: Option<&str>) -> Option<Box<dyn Sensor>> {
+/// The sensor of the GPU at a PCI address or else of a UUID, if NVML is there and knows either.
+pub fn sensor(pci: Option<&str>, uuid: Option<&str>) -> Option<Box<dyn Sensor>> {
     static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
     let open = || Nvml::init().inspect_err(|error| log::info!("no clocks can be read: NVML: {error}")).ok();
-    let pci = pci?;
-    let device = NVML.get_or_init(open).as_ref()?.device_by_pci_bus_id(pci);
-    let device = device.inspect_err(|error| log::info!("no clocks can be read of {pci}: NVML: {error}")).ok()?;
+    // Nothing is opened for a device that cannot be found in it.
+    pci.or(uuid)?;
+    let nvml = NVML.get_or_init(open).as_ref()?;
+    let found = |name: &str, device: Result<Device<'static>, NvmlError>| {
+        device.inspect_err(|error| log::info!("NVML does not know {name}: {error}")).ok()
+    };
+    let by_pci = pci.and_then(|pci| found(pci, nvml.device_by_pci_bus_id(pci)));
+    let device = by_pci.or_else(|| uuid.and_then(|uuid| found(uuid, nvml.device_by_uuid(uuid))))?;
     Some(Box::new(NvmlSensor(device)))
 }
 
@@ -71,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_device_without_an_address_has_no_sensor() {
-        assert!(sensor(None).is_none());
-        assert!(sensor(Some("no address")).is_none());
+        assert!(sensor(None, None).is_none());
+        assert!(sensor(Some("no address"), Some("no UUID")).is_none());
     }
 }

@@ -322,8 +322,8 @@ mod linux {
     #[cfg(not(feature = "cli"))]
     fn profile() {}
 
-    /// Cases of NVML: it is found by the device's address, and what it does not tell is missing.
-    fn nvml() -> [Trial; 5] {
+    /// Cases of NVML: it is found by the device's address, or else by its UUID, and what it does not tell is missing.
+    fn nvml() -> [Trial; 7] {
         let play = Play::scene("clocks");
         let counters = r#"[("power cap", 0), ("thermal slowdown", 0)]"#;
         [
@@ -341,9 +341,20 @@ mod linux {
                 "cuda:0 SM Some(1980), memory Some(3201), Some([]), []\n",
             ),
             case(
-                "clocks_of_another_device",
+                "clocks_by_uuid",
                 Play { fake: &[("FAKE_FAIL", "nvmlDeviceGetHandleByPciBusId_v2:6")], ..play },
-                "cuda:0 has no sensor\n",
+                format!("cuda:0 SM Some(1980), memory Some(3201), Some([]), {counters}\n"),
+            ),
+            case(
+                "clocks_by_uuid_without_an_address",
+                Play { fake: &[("FAKE_FAIL", "cuDeviceGetPCIBusId:1")], ..play },
+                format!("cuda:0 SM Some(1980), memory Some(3201), Some([]), {counters}\n"),
+            ),
+            case(
+                "clocks_of_another_device",
+                // The second has neither the address nor the UUID that NVML knows.
+                Play { fake: &[("FAKE_DEVICES", "2")], ..play },
+                format!("cuda:0 SM Some(1980), memory Some(3201), Some([]), {counters}\ncuda:1 has no sensor\n"),
             ),
             case("no_nvml", Play { fake: &[("FAKE_FAIL", "nvmlInit_v2:9")], ..play }, "cuda:0 has no sensor\n"),
         ]
@@ -501,7 +512,8 @@ mod linux {
     /// The fakes have what the backend says it calls and nothing else, so that `transpose` would panic if it called more.
     fn symbols() -> Result<(), Failed> {
         let name = |line: &'static str| line.strip_prefix("API ")?.split('(').next();
-        for (source, symbols) in [(SOURCE, &cuda::SYMBOLS[..]), (CUBLAS_SOURCE, &cuda::CUBLAS_SYMBOLS[..])] {
+        let driver = [&cuda::SYMBOLS[..], &cuda::OPTIONAL_SYMBOLS].concat();
+        for (source, symbols) in [(SOURCE, &driver[..]), (CUBLAS_SOURCE, &cuda::CUBLAS_SYMBOLS)] {
             let fake: BTreeSet<&str> = source.lines().filter_map(name).collect();
             let called: BTreeSet<&str> = symbols.iter().copied().collect();
             if fake != called {

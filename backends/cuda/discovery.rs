@@ -99,7 +99,7 @@ fn read(index: u32, driver: &str) -> Result<CudaBackend, String> {
         buffer_bytes: None,
         counts_cycles: true,
     };
-    Ok(CudaBackend::new(info, hardware, limits))
+    Ok(CudaBackend::new(info, uuid(device), hardware, limits))
 }
 
 /// The peak of a memory with two transfers a clock, from its clock in kHz and its bus in bits; some drivers report 0
@@ -116,6 +116,19 @@ fn pci_bus_id(device: CUdevice) -> Option<String> {
     let result = unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast::<c_char>(), text.len() as i32 - 1, device) };
     result.result().ok()?;
     CStr::from_bytes_until_nul(&text).ok()?.to_str().ok().map(str::to_owned)
+}
+
+/// The UUID of the GPU; of a part of one (MIG), that of the whole, whose clocks it runs at.
+fn uuid(device: CUdevice) -> Option<String> {
+    let uuid = driver::has(driver::GET_UUID).then(|| result::device::get_uuid(device).ok()).flatten()?;
+    Some(uuid_text(uuid.bytes.map(|byte| byte as u8)))
+}
+
+/// A UUID as NVML and nvidia-smi write that of a GPU.
+fn uuid_text(bytes: [u8; 16]) -> String {
+    let hex = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let parts = [&bytes[..4], &bytes[4..6], &bytes[6..8], &bytes[8..10], &bytes[10..]];
+    format!("GPU-{}", parts.map(hex).join("-"))
 }
 
 /// A PCI address as [`DeviceInfo::pci`] has it, from `domain:bus:device.function` in whatever case and length.
@@ -168,6 +181,12 @@ mod tests {
         ] {
             assert_eq!(pci_address(text).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn uuids_are_written_as_nvidia_smi_does() {
+        let bytes = std::array::from_fn(|i| 0x11 * i as u8);
+        assert_eq!(uuid_text(bytes), "GPU-00112233-4455-6677-8899-aabbccddeeff");
     }
 
     #[test]

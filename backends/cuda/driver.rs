@@ -28,7 +28,11 @@ impl std::fmt::Display for CudaVersion {
 /// The first version that takes the PTX of `cuda/ptx/` (ISA 8.0) and has every function called here.
 const MIN_VERSION: CudaVersion = CudaVersion(12_000);
 
-/// Every function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
+/// What is called only where the driver has it: CUDA 13's headers have a later version in its place.
+pub const OPTIONAL_SYMBOLS: [&str; 1] = [GET_UUID];
+pub(super) const GET_UUID: &str = "cuDeviceGetUuid";
+
+/// Every other function of the driver's library that is ever called, directly or by cudarc on this crate's behalf.
 ///
 /// A library that lacks one of them brings no devices.
 pub const SYMBOLS: [&str; 46] = [
@@ -116,10 +120,14 @@ fn not_installed() -> Unusable {
     Unusable { reason: format!("the NVIDIA driver's library {file} cannot be opened"), remedy: remedy.into() }
 }
 
+/// Whether the library, which could be opened, has a function.
+pub(super) fn has(name: &str) -> bool {
+    // SAFETY: the function is only looked up, never called by this type.
+    unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() }
+}
+
 /// Refuses a library that lacks one of `symbols`.
 fn need(symbols: &[&str]) -> Result<(), Unusable> {
-    // SAFETY: the library could be opened a moment ago. The functions are only looked up, never called by this type.
-    let has = |name: &str| unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()).is_ok() };
     match lacking("the driver's library", symbols, has) {
         None => Ok(()),
         Some(reason) => Err(Unusable { reason, remedy: UPDATE.into() }),

@@ -42,7 +42,7 @@ use crate::sensor::Sensor;
 use crate::variant::Variant;
 
 pub use discovery::discover;
-pub use driver::SYMBOLS;
+pub use driver::{OPTIONAL_SYMBOLS, SYMBOLS};
 pub use geam::CUBLAS_SYMBOLS;
 pub use transpose::CudaTranspose;
 
@@ -56,14 +56,16 @@ use workspace::CudaWorkspace;
 /// dropped.
 pub struct CudaBackend {
     info: DeviceInfo,
+    /// The GPU's UUID as NVML writes it, where the driver tells it.
+    uuid: Option<String>,
     hardware: Hardware,
     limits: Limits,
     opened: Mutex<Option<Arc<Opened>>>,
 }
 
 impl CudaBackend {
-    fn new(info: DeviceInfo, hardware: Hardware, limits: Limits) -> CudaBackend {
-        CudaBackend { info, hardware, limits, opened: Mutex::new(None) }
+    fn new(info: DeviceInfo, uuid: Option<String>, hardware: Hardware, limits: Limits) -> CudaBackend {
+        CudaBackend { info, uuid, hardware, limits, opened: Mutex::new(None) }
     }
 
     /// The device's context, opened if it is not yet.
@@ -95,7 +97,7 @@ impl TransposeBackend for CudaBackend {
     }
 
     fn sensor(&self) -> Option<Box<dyn Sensor>> {
-        nvml::sensor(self.info.pci.as_deref())
+        nvml::sensor(self.info.pci.as_deref(), self.uuid.as_deref())
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {
@@ -125,7 +127,7 @@ mod tests {
             has_bounds_checks: false,
             limits: Vec::new(),
         };
-        CudaBackend::new(info, Hardware::default(), limits)
+        CudaBackend::new(info, None, Hardware::default(), limits)
     }
 
     const LIMITS: Limits = Limits {

@@ -71,7 +71,7 @@ impl TransposeBackend for WgpuAdapter {
     // An NVIDIA GPU has the same sensors whichever API reaches it.
     #[cfg(feature = "cuda")]
     fn sensor(&self) -> Option<Box<dyn crate::sensor::Sensor>> {
-        crate::backends::nvml::sensor(self.info.pci.as_deref())
+        crate::backends::nvml::sensor(self.info.pci.as_deref(), None)
     }
 
     fn workspace(&self, problem: &Problem, sets: usize) -> Result<Box<dyn Workspace + '_>, BackendError> {

@@ -43,6 +43,11 @@ API cuDeviceGetPCIBusId(char* text, int length, int device) {
     snprintf(text, length, "0000:C%d:00.0", device);
     return 0;
 }
+API cuDeviceGetUuid(char uuid[16], int device) {
+    ENTER();
+    for (int i = 0; i < 16; i++) uuid[i] = 16 * device + i;
+    return 0;
+}
 API cuDeviceGetAttribute(int* value, int attribute, int device) {
     ENTER();
     switch (attribute) {
