@@ -370,7 +370,7 @@ fn device_trials(discovery: &Arc<Discovery>, index: usize) -> Vec<Trial> {
             trials.push(odd_numbers_trial(discovery, index, variant));
         }
     }
-    if info.id.api != Api::Cpu {
+    if info.kind != DeviceKind::Cpu {
         let here = |planned: &&(Variant, _, _)| info.id.api == Api::Cuda || planned.0 != Variant::Gather;
         let planned = PLANNED.iter().filter(here).map(|&(variant, width, shape)| (variant, packed(width, shape)));
         trials.extend(planned.map(|(variant, problem)| planned_trial(discovery, index, variant, problem)));

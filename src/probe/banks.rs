@@ -6,7 +6,7 @@ use super::launch::{Launch, Parameters, TRAP, state_bytes};
 use super::session::{Ended, Session, Settings, Timed};
 use super::{Probe, failure, hardware};
 use crate::backend::BackendError;
-use crate::device::{Api, DeviceKind};
+use crate::device::DeviceKind;
 use crate::harness::{Observer, Progress, Target};
 use crate::kernel::Language;
 use crate::model::{BANK_BYTES, WARP, bank_conflict_degree};
@@ -61,7 +61,7 @@ fn requests(rounds: u32) -> u64 {
 
 /// Measures all strides; `at` is the index of the one that is on when it ends.
 fn measure(session: &mut Session, found: &mut [Found], at: &mut usize) -> Result<(), Ended> {
-    if session.target.info().id.api == Api::Cpu {
+    if session.target.info().kind == DeviceKind::Cpu {
         return Err(BackendError::Unsupported("a CPU has no shared memory whose banks could conflict".into()).into());
     }
     let rounds = session.rounds(ROUNDS);

@@ -6,7 +6,7 @@ use super::launch::{Launch, Parameters, TRAP};
 use super::session::{Ended, Session, Settings, Timed};
 use super::{Probe, failure, hardware};
 use crate::backend::BackendError;
-use crate::device::{Api, DeviceKind};
+use crate::device::DeviceKind;
 use crate::harness::{Observer, Progress, Target};
 use crate::model::{self, LINE_BYTES, SECTOR_BYTES, Touched, WARP};
 use crate::record::{CoalescingRow, Series, Status};
@@ -95,7 +95,7 @@ struct Found {
 
 /// Measures all cases; `at` is the index of the one that is on when it ends.
 fn measure(session: &mut Session, bytes: u64, found: &mut [Found], at: &mut usize) -> Result<(), Ended> {
-    if session.target.info().id.api == Api::Cpu {
+    if session.target.info().kind == DeviceKind::Cpu {
         return Err(BackendError::Unsupported("a CPU has no warps whose accesses could be coalesced".into()).into());
     }
     for repetition in 1..=session.settings.repetitions {
