@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cornerturn::backend::{BackendError, TransposeBackend, Workspace};
 use cornerturn::backends::{self, Discovery};
-use cornerturn::device::{Api, DeviceId};
+use cornerturn::device::{Api, DeviceId, DeviceKind};
 use cornerturn::kernel::Language;
 use cornerturn::probe::{Launch, Parameters, Probe, TRAP, chain, space, state_bytes};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -53,7 +53,7 @@ fn kernels(discovery: &Arc<Discovery>, index: usize, id: DeviceId) -> Vec<Trial>
         ("load", load),
         ("store", store),
     ];
-    let here = if id.api == Api::Cpu { &all[..1] } else { &all[..] };
+    let here = if discovery.devices[index].device().kind == DeviceKind::Cpu { &all[..1] } else { &all[..] };
     let trial = |(name, check): &(&str, Check)| {
         let (discovery, check) = (Arc::clone(discovery), *check);
         Trial::test(format!("{id}/{name}"), move || check(discovery.devices[index].as_ref()))
