@@ -12,6 +12,8 @@ const MOST_BYTES: u32 = 10_000;
 /// How deep brackets may lie in one another. No array of numbers has more than a dictionary and a tuple, and each level
 /// takes the parser up to three times as long: it takes a bracket for one thing, and if it is none, begins anew.
 const MOST_NESTED: usize = 4;
+/// Characters of what a header says that a message repeats.
+const MOST_SHOWN: usize = 60;
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 /// To what the header's end is aligned, in bytes.
 const ALIGNMENT: usize = 64;
@@ -84,7 +86,9 @@ impl Header {
         if nested(text) > MOST_NESTED {
             return Err(syntax("brackets lie too deep for an array of numbers"));
         }
-        let parsed: Value = text.trim().parse().map_err(|error| NpyError::Syntax(one_line(&error)))?;
+        // A line break within brackets is a space to Python, and to the parser an error.
+        let parsed: Value =
+            text.trim().replace(['\n', '\r'], " ").parse().map_err(|error| NpyError::Syntax(one_line(&error)))?;
         let Value::Dict(entries) = parsed else { return Err(syntax("another value")) };
         let find = |key: &str| {
             let mut found = entries.iter().filter(|(name, _)| matches!(name, Value::String(name) if name == key));
@@ -161,7 +165,7 @@ fn element(descr: &Value) -> Result<(String, Width), NpyError> {
     let Value::String(text) = descr else {
         return Err(NpyError::Type("a structure".into(), KINDS));
     };
-    let name = || format!("'{}'", text.escape_debug());
+    let name = || format!("'{}'", shown(&text.escape_debug().to_string()));
     let kind: TypeStr = with_plain_unit(text).parse().map_err(|_| NpyError::Type(name(), KINDS))?;
     use TypeChar::{Bool, Complex, DateTime, Float, Int, Object, TimeDelta, Uint};
     match kind.type_char() {
@@ -186,8 +190,17 @@ fn with_plain_unit(descr: &str) -> String {
 }
 
 fn length(value: &Value) -> Result<u64, NpyError> {
-    let Value::Integer(number) = value else { return Err(NpyError::Length(value.to_string())) };
-    number.to_string().parse().map_err(|_| NpyError::Length(number.to_string()))
+    let wrong = |text: String| NpyError::Length(shown(&text));
+    let Value::Integer(number) = value else { return Err(wrong(value.to_string())) };
+    number.to_string().parse().map_err(|_| wrong(number.to_string()))
+}
+
+/// As much of what a header says as a message needs.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into(),
+    }
 }
 
 #[cfg(test)]
@@ -217,6 +230,8 @@ mod tests {
             assert_eq!(header.shape, [3, 5]);
             assert_eq!(header.data, file(version, text).len() as u64);
         }
+        let lines = "{\n'descr': '<f4',\r\n 'fortran_order':\nFalse, 'shape': (3,\n5)\n}\n";
+        assert_eq!(read(&file(1, lines)).unwrap().shape, [3, 5]);
         let other = "{\"shape\": (2,), 'fortran_order':True,'descr':'>c16'}";
         let header = read(&file(1, other)).unwrap();
         assert_eq!((header.width, header.fortran_order, header.shape), (Width::W16, true, vec![2]));
@@ -270,6 +285,8 @@ mod tests {
             (with("'<f4'", "(-3, 5)"), "the axis -3"),
             (with("'<f4'", "(99999999999999999999, 5)"), "the axis 99999999999999999999"),
             (with("'<f4'", "(1.5, 5)"), "the axis 1.5"),
+            (with("'<f4'", &format!("({}, 5)", "9".repeat(4_000))), "999…; lengths"),
+            (with(&format!("'<f4{}'", "é".repeat(2_000)), "(3, 5)"), "éé…'; booleans"),
             (with("'|O'", "(1, 2)"), "'|O'; they are Python objects"),
             (with("[('a', '<f4'), ('b', '<i4')]", "(1, 2)"), "a structure"),
             (with("'<U3'", "(1, 2)"), "type '<U3'"),
@@ -280,7 +297,7 @@ mod tests {
         ];
         for (error, expected) in cases {
             assert!(error.contains(expected), "{error}");
-            assert!(!error.contains('\n'), "one line: {error}");
+            assert!(!error.contains('\n') && error.len() < 250, "one line: {error}");
         }
     }
 }

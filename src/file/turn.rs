@@ -20,7 +20,7 @@ pub(crate) struct Turn {
 pub(crate) enum TurnError {
     #[error("has {0} axes; a matrix has 2, a batch of matrices has 3")]
     Axes(usize),
-    #[error(transparent)]
+    #[error("is too large: {0}")]
     TooLarge(#[from] ProblemTooLarge),
 }
 
