@@ -108,6 +108,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(message.exit_code() as u8);
         }
     };
+    // What is wrong with a shader is told with its lines.
+    let shows_lines = matches!(cli.command, Command::Explain(_));
     let done = match cli.command {
         Command::Bench(arguments) => bench::run(&arguments, &args),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -128,13 +130,22 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Run(message)) => (1, message),
     };
-    complain(&format!("error: {message}"));
+    let message = format!("error: {message}");
+    match shows_lines {
+        true => say(&crate::report::escape_lines(&message)),
+        false => complain(&message),
+    }
     ExitCode::from(code)
 }
 
-/// Prints a line to standard error. Where that cannot be written, there is nobody left to tell.
+/// Prints a line to standard error, one whatever is in it of files and their names.
 fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", crate::report::escape_lines(line));
+    say(&crate::report::escape(line));
+}
+
+/// Prints to standard error. Where that cannot be written, there is nobody left to tell.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The tables of a report, for whatever standard output is.
