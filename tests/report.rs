@@ -145,6 +145,11 @@ fn what_is_no_record_is_refused_by_name_and_nothing_is_written() {
         ("other.json", &whole.replace("cornerturn/1", "cornerturn/9"), &["other.json", "`cornerturn/9`"]),
         ("foreign.json", "{\"schema\": 3}", &["foreign.json: not a record", "line 1"]),
         ("negative.json", &whole.replacen("\"min_s\": ", "\"min_s\": -", 1), &["negative.json: results[0].min_s is -"]),
+        (
+            "a\nb.json",
+            &whole.replacen("\"gpu\"", "\"g\\np\\u001bu\"", 1),
+            &["lines.json: not a record", "`g\\np\\u{1b}u`"],
+        ),
         ("nan.json", &whole.replacen("\"min_s\": ", "\"min_s\": NaN, \"x\": ", 1), &["nan.json: not a record", "line"]),
     ] {
         fs::write(path(name), text).unwrap();
@@ -161,7 +166,7 @@ fn a_page_goes_only_where_it_may() {
     fs::copy(results("ladder"), &record).unwrap();
     let before = fs::read_to_string(&record).unwrap();
     let spelt = folder.path().join("./run.json");
-    refused(&[&record, Path::new("-o"), &spelt], &["run.json is a record, and would be written over"]);
+    refused(&[&record, Path::new("-o"), &spelt], &["run.json is input and output; name another file"]);
     assert_eq!(fs::read_to_string(&record).unwrap(), before);
     refused(&[&record, Path::new("-o"), folder.path()], &["cannot write"]);
     refused(&[&record, Path::new("-o"), &folder.path().join("no/page.html")], &["cannot write", "no/page.html"]);

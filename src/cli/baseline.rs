@@ -55,9 +55,9 @@ impl Baselines {
         Ok(Baselines { base, save, gate: options.gate })
     }
 
-    /// The file to be written, where it is one.
-    pub fn file(&self) -> Option<&Path> {
-        self.save.as_ref().and_then(|(_, output)| output.file())
+    /// What is to be written.
+    pub fn output(&self) -> Option<&Output> {
+        self.save.as_ref().map(|(_, output)| output)
     }
 
     /// A run against its baseline, if there is one. Of a part of a run nothing is asked.

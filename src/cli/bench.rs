@@ -1,7 +1,7 @@
 //! `cornerturn bench`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -140,7 +140,7 @@ pub fn run(args: &Args, command: &[OsString]) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt("stopping after this batch; once more to stop at once")?;
     let mut tuning = args.tune.then(Tuning::open).transpose()?;
     let baselines = Baselines::open(&args.baselines)?;
-    let taken: Vec<&Path> = [tuning.as_ref().and_then(Tuning::file), baselines.file()].into_iter().flatten().collect();
+    let taken: Vec<&Output> = tuning.iter().map(|tuning| &tuning.output).chain(baselines.output()).collect();
     let outputs = Outputs::open(args, &taken)?;
     let discovery = backends::discover(&choice::apis(&args.device));
     let chosen = choice::choose(&args.device, &discovery)?;
@@ -250,7 +250,7 @@ struct Outputs {
 
 impl Outputs {
     /// Opens them. None may be one of the files that are `taken`.
-    fn open(args: &Args, taken: &[&Path]) -> Result<Outputs, Failure> {
+    fn open(args: &Args, taken: &[&Output]) -> Result<Outputs, Failure> {
         let outputs = output::open_all([&args.json, &args.csv, &args.markdown, &args.html], taken);
         outputs.map(|[json, csv, markdown, html]| Outputs { json, csv, markdown, html }).map_err(Failure::Input)
     }

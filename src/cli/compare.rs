@@ -56,6 +56,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (base, new) = (read(&args.base)?, read(&args.new)?);
     let [json, markdown] = output::open_all([&args.json, &args.markdown], &[]).map_err(Failure::Input)?;
+    for output in [&json, &markdown].into_iter().flatten() {
+        output.spare(&[&args.base, &args.new]).map_err(Failure::Input)?;
+    }
     let comparison = Comparison::of(&base, &new);
     let names = [&args.base, &args.new].map(|path| path.display().to_string());
     let names = [names[0].as_str(), names[1].as_str()];

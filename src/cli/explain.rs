@@ -155,7 +155,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let (shader, mut dispatch) = match args.target.parse::<Variant>() {
         Ok(variant) => of_variant(args, variant)?,
-        Err(_) => of_file(args)?,
+        Err(_) => {
+            output.as_ref().map_or(Ok(()), |output| output.spare(&[&args.target])).map_err(Failure::Input)?;
+            of_file(args)?
+        }
     };
     dispatch.subgroup = args.subgroup;
     dispatch.workgroups = args.workgroups.unwrap_or_default();

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use memmap2::Mmap;
 
 use super::Failure;
+use super::lost::Watch;
 use crate::file::stream::Source;
 
 /// The bytes of a stream that are read before they are written.
@@ -21,6 +23,8 @@ pub struct Input {
     pub length: u64,
     /// Where it is; `None` for what has no place of its own.
     pub path: Option<PathBuf>,
+    /// When it was written to last.
+    modified: Option<SystemTime>,
 }
 
 impl Input {
@@ -42,8 +46,7 @@ impl Input {
         if !found.is_file() {
             return Input::spooled(&mut file, name);
         }
-        let path = Some(path.canonicalize().map_err(unreadable)?);
-        Ok(Input { name, file, length: found.len(), path })
+        Ok(Input { name, file, length: found.len(), path: Some(path.into()), modified: found.modified().ok() })
     }
 
     /// A copy of a stream, in a file without a name.
@@ -66,7 +69,7 @@ impl Input {
             length += piece.len() as u64;
         }
         file.rewind().map_err(|error| no_room(error, length))?;
-        Ok(Input { name, file, length, path: None })
+        Ok(Input { name, file, length, path: None, modified: None })
     }
 
     /// The file, to read its beginning.
@@ -79,11 +82,29 @@ impl Input {
     /// # Errors
     /// A sentence that names the file and why not.
     pub fn elements(&self, offset: u64) -> Result<Elements, String> {
-        // SAFETY: what the map shows changes if somebody writes to the file meanwhile, and reads past a new end are
-        // fatal; as with every program that maps its input, nobody should.
+        // SAFETY: what the map shows changes if somebody writes to the file meanwhile. Nothing but the elements depends on
+        // it, and then there is no result. Reads past a new end are watched over.
         let map = unsafe { Mmap::map(&self.file) };
-        let map = map.map_err(|error| format!("cannot map {}: {error}", self.name))?;
-        Ok(Elements { map, offset: offset as usize })
+        let mapped = map.and_then(|map| Ok((Watch::over(&map)?, map)));
+        let (watch, map) = mapped.map_err(|error| format!("cannot map {}: {error}", self.name))?;
+        Ok(Elements { watch, map, offset: offset as usize })
+    }
+
+    /// Why what was read of `elements` is not what the file held when it was opened; `None` where it is.
+    pub fn changed(&self, elements: &Elements) -> Option<String> {
+        let name = &self.name;
+        match self.file.metadata() {
+            Err(error) => Some(format!("cannot read {name}: {error}")),
+            Ok(found) if found.len() != self.length => {
+                let (had, has) = (self.length, found.len());
+                Some(format!("{name} was changed while it was read: it had {had} B and has {has} B"))
+            }
+            Ok(_) if elements.watch.lost() => Some(format!("cannot read {name}: a part of it could not be read")),
+            Ok(found) if self.path.is_some() && found.modified().ok() != self.modified => {
+                Some(format!("{name} was changed while it was read: its {} B were written to", self.length))
+            }
+            Ok(_) => None,
+        }
     }
 }
 
@@ -93,6 +114,8 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
 
 /// The part of a file that holds elements.
 pub struct Elements {
+    // Dropped before the map is.
+    watch: Watch,
     map: Mmap,
     offset: usize,
 }

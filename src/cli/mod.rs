@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod input;
 mod interrupt;
+mod lost;
 mod output;
 mod parse;
 mod probe;

@@ -5,22 +5,25 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use same_file::Handle;
 use tempfile::{Builder, NamedTempFile};
 
-/// Opens the files that are named. None may be named twice, nor be one of those that are `taken`.
+/// Opens the files that are named. None may be named twice, under whatever names, nor be one of those that are `taken`.
 ///
 /// # Errors
 /// A sentence that names the file and what is wrong with it.
-pub fn open_all<const N: usize>(paths: [&Option<PathBuf>; N], taken: &[&Path]) -> Result<[Option<Output>; N], String> {
+pub fn open_all<const N: usize>(
+    paths: [&Option<PathBuf>; N],
+    taken: &[&Output],
+) -> Result<[Option<Output>; N], String> {
     let mut outputs = [const { None }; N];
     for (output, path) in outputs.iter_mut().zip(paths) {
         *output = path.as_deref().map(Output::open).transpose()?;
     }
-    let named = outputs.iter().flatten().filter_map(Output::file);
-    let mut files: Vec<&Path> = named.chain(taken.iter().copied()).collect();
-    files.sort();
-    match files.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("{} is named for two outputs", pair[0].display())),
+    let all: Vec<&Output> = outputs.iter().flatten().chain(taken.iter().copied()).collect();
+    let twice = |(index, output): (usize, &&Output)| all[..index].iter().any(|other| output.is_same(other));
+    match all.iter().enumerate().find(|&(index, output)| twice((index, output))) {
+        Some((_, output)) => Err(format!("{} is named for two outputs", output.path.display())),
         None => Ok(outputs),
     }
 }
@@ -42,6 +45,8 @@ pub fn write_all<const N: usize>(outputs: [(Option<Output>, Text); N]) -> Result
 pub struct Output {
     path: PathBuf,
     sink: Sink,
+    /// The file that is there already, which may have other names; none where there is none, or no plain file.
+    there: Option<Handle>,
 }
 
 enum Sink {
@@ -75,8 +80,9 @@ impl Output {
     }
 
     fn try_open(path: &Path) -> io::Result<Output> {
+        fail_past_the_largest_file();
         if let Some(stream) = standard_stream(path) {
-            return Ok(Output { path: path.into(), sink: Sink::Stream(stream) });
+            return Ok(Output { path: path.into(), sink: Sink::Stream(stream), there: plain_file(path) });
         }
         let path = resolved(path)?;
         let sink = match fs::metadata(&path) {
@@ -86,7 +92,8 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Sink::Beside(beside(&path)?),
             Err(error) => return Err(error),
         };
-        Ok(Output { path, sink })
+        let there = plain_file(&path);
+        Ok(Output { path, sink, there })
     }
 
     /// Writes `text` and puts it in place.
@@ -131,14 +138,48 @@ impl Output {
         }
     }
 
-    /// The file that it goes to; `None` for what is no file, into which several outputs may go.
-    pub fn file(&self) -> Option<&Path> {
-        let is_file = match &self.sink {
+    /// Whether both go to one file. What is no file may take several outputs, one after the other.
+    fn is_same(&self, other: &Output) -> bool {
+        let file = match &self.sink {
             Sink::Beside(_) => true,
             Sink::InPlace(file) => file.metadata().is_ok_and(|found| found.is_file()),
             Sink::Stream(_) => false,
         };
-        is_file.then_some(self.path.as_path())
+        let other_file = !matches!(other.sink, Sink::Stream(_));
+        let same = || self.there.is_some() && self.there == other.there;
+        file && other_file && (self.path == other.path || same())
+    }
+
+    /// Makes sure that it is none of these files, under whatever name, not even as what standard output goes to: they would
+    /// be written over, and one of them while it is read.
+    ///
+    /// # Errors
+    /// A sentence that names the file.
+    pub fn spare<P: AsRef<Path>>(&self, inputs: &[P]) -> Result<(), String> {
+        let taken = |input: &&P| self.there.is_some() && self.there == plain_file(input.as_ref());
+        match inputs.iter().find(taken) {
+            Some(input) => {
+                let name = input.as_ref().display();
+                Err(format!("{name} is input and output; name another file for one of them"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A file that is there, to tell whether it is the same as another; `None` for what is no plain file.
+fn plain_file(path: &Path) -> Option<Handle> {
+    // To open a pipe would wait for its other end.
+    fs::metadata(path).ok()?.is_file().then(|| Handle::from_path(path).ok())?
+}
+
+/// Has writes past the size that the user's limits allow to a file fail; the system would end the program, and leave the
+/// temporary file.
+fn fail_past_the_largest_file() {
+    #[cfg(unix)]
+    // SAFETY: to ignore a signal runs no code, and nobody else heeds this one.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 
@@ -171,8 +212,14 @@ fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     match (fs::canonicalize(path), path.file_name()) {
         (Ok(found), _) => Ok(found),
+        // What a pipe of the shell's, such as /dev/fd/63, is a link to has no path.
+        (Err(_), _) if fs::metadata(path).is_ok_and(|found| !found.is_file()) => Ok(path.into()),
         (Err(_), _) if path.is_symlink() => Err(io::Error::other("it is a link to what is not there")),
         (Err(error), None) => Err(error),
+        // With a separator or a dot after its name.
+        (Err(_), Some(name)) if !path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes()) => {
+            Err(io::Error::other("there is no such folder"))
+        }
         (Err(_), Some(name)) => match fs::canonicalize(folder_of(path)) {
             Ok(folder) => Ok(folder.join(name)),
             Err(error) => Err(io::Error::new(error.kind(), format!("its folder: {error}"))),
@@ -264,6 +311,14 @@ mod tests {
         fs::hard_link(path("private"), path("second name")).unwrap();
         Output::open(&path("private")).unwrap().write("newer").unwrap();
         assert_eq!(fs::read_to_string(path("second name")).unwrap(), "newer");
+
+        let [first, second] = ["private", "second name"].map(|name| Some(path(name)));
+        assert!(open_all([&first, &second], &[]).err().unwrap().ends_with("is named for two outputs"));
+        let taken = Output::open(&path("private")).unwrap();
+        assert!(open_all([&second], &[&taken]).is_err());
+        assert!(open_all([&second, &Some(path("third"))], &[]).is_ok());
+        assert!(taken.spare(&[path("second name")]).unwrap_err().contains("is input and output"));
+        assert_eq!(taken.spare(&[path("third"), folder.path().into()]), Ok(()));
 
         symlink("private", path("link")).unwrap();
         Output::open(&path("link")).unwrap().write("n").unwrap();

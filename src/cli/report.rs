@@ -50,10 +50,7 @@ fn write(path: &Path, inputs: &[PathBuf], reports: &[Report]) -> Result<(), Fail
     let page = report::html(&sources);
     let output = Output::open(path).map_err(Failure::Input)?;
     // Whoever forgets the -o's argument would lose a record.
-    let taken = |input: &&PathBuf| input.canonicalize().is_ok_and(|input| Some(input.as_path()) == output.file());
-    if let Some(input) = inputs.iter().find(taken) {
-        return Err(Failure::Input(format!("{} is a record, and would be written over", input.display())));
-    }
+    output.spare(inputs).map_err(Failure::Input)?;
     output.write(&page).map_err(Failure::Run)
 }
 

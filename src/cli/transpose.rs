@@ -30,7 +30,7 @@ use crate::variant::Variant;
 
 A .npy file holds a matrix or, with three axes, a batch of matrices, in C or Fortran order, of booleans, integers, \
 floats, complex numbers or dates in any byte order, of 1, 2, 4, 8 or 16 bytes. The result is in C order, as NumPy's \
-in.T or numpy.swapaxes(in, -1, -2), with the same type. It is written beside OUT and put in its place when it is whole.
+in.T or numpy.swapaxes(in, -1, -2), with the same type. It is written beside OUT and put in its place when it is whole, if IN was not changed meanwhile.
 Exit codes: 0 all well, 1 the run failed, 2 bad input, 130 interrupted; OUT is as it was unless all is well.")]
 pub struct Args {
     /// The file to transpose; - for standard input
@@ -127,9 +127,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut input = end_at_once(&stop, || Input::open(&args.input))?;
     let job = job(args, &mut input)?;
     let output = Output::open(stream_of(&args.output)).map_err(Failure::Input)?;
-    if input.path.is_some() && input.path.as_deref() == output.file() {
-        return Err(Failure::Input(format!("{} is input and output; name another file for one of them", input.name)));
-    }
+    output.spare(input.path.as_slice()).map_err(Failure::Input)?;
     let discovery = discover(args.device, &job.turn);
     let device = job.turn.transpose.as_ref().and_then(|problem| {
         device_for(args.device, &discovery, problem).unwrap_or_else(|note| {
@@ -148,7 +146,11 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
             done += bytes;
             progress.step(done, job.turn.bytes, &input.name);
         };
-        write(&job, device, args.quiet, &mut Sink { to: &mut to, arrived: &mut arrived, stop: &stop })
+        let done = write(&job, device, args.quiet, &mut Sink { to: &mut to, arrived: &mut arrived, stop: &stop });
+        match input.changed(&job.elements) {
+            Some(how) if !matches!(done, Err(StreamError::Interrupted)) => Err(StreamError::Source(how)),
+            _ => done,
+        }
     });
     progress.finish();
     match filled {
@@ -173,7 +175,8 @@ fn job(args: &Args, input: &mut Input) -> Result<Job, Failure> {
         (Some(rows), Some(cols), Some(element)) => {
             let batch = args.batch.unwrap_or(1);
             let turn = Turn::packed(batch, rows, cols, element, &[batch, cols, rows]);
-            (turn.map_err(|error| Failure::Input(error.to_string()))?, Vec::new(), 0)
+            let wrong = |error| Failure::Input(format!("what the options say {error}"));
+            (turn.map_err(wrong)?, Vec::new(), 0)
         }
         _ => {
             let name = input.name.clone();

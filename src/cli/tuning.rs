@@ -15,15 +15,10 @@ use crate::tune::Winners;
 pub struct Tuning {
     pub winners: Winners,
     path: PathBuf,
-    output: Output,
+    pub output: Output,
 }
 
 impl Tuning {
-    /// The file, where it is one.
-    pub fn file(&self) -> Option<&Path> {
-        self.output.file()
-    }
-
     /// Reads the file, if there is one, and makes sure that it can be written.
     pub fn open() -> Result<Tuning, Failure> {
         let Some(folders) = ProjectDirs::from("", "", "cornerturn") else {

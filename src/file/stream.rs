@@ -37,6 +37,9 @@ pub(crate) trait Source: Sync {
 pub(crate) enum StreamError {
     #[error("interrupted")]
     Interrupted,
+    /// Its end, or its content, is no longer what it was.
+    #[error("{0}")]
+    Source(String),
     #[error("{0}")]
     Write(#[from] io::Error),
     #[error("no memory for a band of {bytes} B: {error}")]
