@@ -259,9 +259,15 @@ fn batches_in_place_go_in_windows() {
         for width in Width::ALL {
             assert!(gpu.check_in_place(&transpose, &square(32, 40, width, 3, 5), 0, 16) > 1, "{width}");
         }
-        let buffer = gpu.buffer(&[0; 40_000]);
+        let buffer = gpu.buffer(&[0; 45_000]);
         let error = transpose.prepare_in_place(&packed(100, 100, 1, Width::W4), buffer.slice(..)).err().unwrap();
         assert_eq!(error.to_string(), "needs a storage binding of 40000 B; the most is 20480");
+        // It is a matrix that has to fit, not a batch.
+        let error = transpose.prepare_in_place(&packed(75, 75, 2, Width::W4), buffer.slice(..45_000)).err().unwrap();
+        assert_eq!(error.to_string(), "needs a storage binding of 22512 B; the most is 20480");
+        let layout = Layout { first: 0, ld: 143, stride: 20_480 };
+        let three = packed(143, 143, 3, Width::W1).with_layouts(layout, layout).unwrap();
+        assert_eq!(gpu.check_in_place(&transpose, &three, 0, 16), 3);
     }
 }
 

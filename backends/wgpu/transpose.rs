@@ -10,7 +10,7 @@ use crate::device::Api;
 use crate::kernel::Language;
 use crate::launch::{Launch, MAX_ELEMENTS, Params, VECTOR_BYTES, buffer_bytes};
 use crate::planner;
-use crate::problem::{Problem, Side};
+use crate::problem::{LayoutError, Problem, Side};
 use crate::transpose::{TransposeError, check_alignment, check_in_place, check_length, side_bytes};
 use crate::variant::Variant;
 
@@ -165,14 +165,14 @@ impl WgpuTranspose {
         let whole = problem.with_layouts(layout, layout)?;
         // What the kernels' layout has as a source, and they do not read.
         let nothing = buffer(&self.device, VECTOR_BYTES, BufferUsages::STORAGE, false)?;
-        // A matrix that no binding holds is refused for that.
         let matrix = (problem.rows() - 1) * layout.ld + problem.cols();
-        let parts: Vec<Problem> = match matrix > self.longest(width) {
-            true => vec![whole],
-            false => whole.windows(self.longest(width)).collect::<Result<_, _>>()?,
+        let dispatch = |part: Result<Problem, LayoutError>| self.dispatch_in_place(&part?, matrices.buffer(), &nothing);
+        let dispatches = match matrix > self.longest(width) {
+            // Each on its own: one that no binding holds is refused for that.
+            true => (0..whole.batch()).map(|matrix| dispatch(one_of(&whole, matrix))).collect::<Result<_, _>>()?,
+            false => whole.windows(self.longest(width)).map(dispatch).collect::<Result<_, _>>()?,
         };
-        let dispatches = parts.iter().map(|part| self.dispatch_in_place(part, matrices.buffer(), &nothing));
-        Ok(WgpuPrepared { dispatches: dispatches.collect::<Result<_, TransposeError>>()? })
+        Ok(WgpuPrepared { dispatches })
     }
 
     /// One dispatch in place, for matrices with their place in the buffer.
@@ -312,6 +312,13 @@ impl WgpuTranspose {
         }
         limits::support(self.api, &self.kernel_limits, DownlevelFlags::all(), variant, problem)
     }
+}
+
+/// One matrix of a batch in place.
+fn one_of(whole: &Problem, matrix: u64) -> Result<Problem, LayoutError> {
+    let layout = whole.destination();
+    let layout = layout.starting_at(layout.first + matrix * layout.stride);
+    Problem::new(whole.rows(), whole.cols(), 1, whole.element())?.with_layouts(layout, layout)
 }
 
 /// The API by whose kernels and shares to plan. All have the same kernels; what is none of these is planned as Vulkan is.
