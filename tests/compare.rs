@@ -163,6 +163,10 @@ fn files_are_written_and_names_escaped() {
     assert!(stdout(&quiet).starts_with("- Base: base.json"), "{}", stdout(&quiet));
     refused(&folder.compare(&ladder(), &evil, &["--json", "x", "--markdown", "./x"]), &["named for two outputs"]);
     refused(&folder.compare(&ladder(), &evil, &["--json", "no/x"]), &["cannot write no/x"]);
+    for (option, input) in [("--json", "base.json"), ("--markdown", "./new.json")] {
+        refused(&folder.compare(&ladder(), &evil, &[option, input]), &["is input and output"]);
+    }
+    assert_eq!(fs::read_to_string(folder.path("base.json")).unwrap(), ladder().to_string());
 }
 
 #[test]

@@ -104,6 +104,11 @@ fn a_buffer_comes_from_a_file() {
     let count = format!("1.2=@{}", folder.file("count", "\u{1}\0\0\0"));
     let output = explain(&[&file, "--entry", "main", "--bind", "0=1KiB", "--bind", &count]);
     assert!(stdout(&output).contains("No data race"), "{}", stdout(&output));
+    for input in [&file, count.trim_start_matches("1.2=@")] {
+        let output = explain(&[&file, "--entry", "main", "--bind", "0=1KiB", "--bind", &count, "--json", input]);
+        fails(&output, 2, &["is input and output"]);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), RACY);
 }
 
 #[test]

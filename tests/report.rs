@@ -146,7 +146,7 @@ fn what_is_no_record_is_refused_by_name_and_nothing_is_written() {
         ("foreign.json", "{\"schema\": 3}", &["foreign.json: not a record", "line 1"]),
         ("negative.json", &whole.replacen("\"min_s\": ", "\"min_s\": -", 1), &["negative.json: results[0].min_s is -"]),
         (
-            "a\nb.json",
+            "lines.json",
             &whole.replacen("\"gpu\"", "\"g\\np\\u001bu\"", 1),
             &["lines.json: not a record", "`g\\np\\u{1b}u`"],
         ),

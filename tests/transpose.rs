@@ -303,6 +303,25 @@ mod meanwhile {
         }
     }
 
+    fn until_it_catches(child: &Child, signal: u32) {
+        until("it catches no signals", || {
+            let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            u64::from_str_radix(caught.trim(), 16).unwrap() >> (signal - 1) & 1 == 1
+        });
+    }
+
+    #[test]
+    fn an_interrupt_while_it_waits_for_a_reader_ends_it_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("in.npy"), [header("'|u1'", false, "(2, 3)"), vec![0; 6]].concat()).unwrap();
+        assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+        let child = program(folder.path()).args(["in.npy", "pipe"]).stderr(Stdio::piped()).spawn().unwrap();
+        until_it_catches(&child, 2);
+        interrupted(child, &["-INT"]);
+        assert_eq!(names(folder.path()), ["in.npy", "pipe"]);
+    }
+
     #[test]
     fn an_interrupt_while_it_waits_for_input_ends_it_at_once() {
         for (signal, number) in [("-INT", 2), ("-TERM", 15)] {
@@ -313,12 +332,7 @@ mod meanwhile {
             let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             // Held open, so that the input does not end.
             let stdin = child.stdin.take();
-            let status = format!("/proc/{}/status", child.id());
-            until("it catches no signals", || {
-                let status = fs::read_to_string(&status).unwrap();
-                let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-                u64::from_str_radix(caught.trim(), 16).unwrap() >> (number - 1) & 1 == 1
-            });
+            until_it_catches(&child, number);
             interrupted(child, &[signal]);
             drop(stdin);
             assert_eq!(names(folder.path()), ["out.npy"], "{signal}: no leftovers");

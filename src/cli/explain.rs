@@ -156,7 +156,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (shader, mut dispatch) = match args.target.parse::<Variant>() {
         Ok(variant) => of_variant(args, variant)?,
         Err(_) => {
-            output.as_ref().map_or(Ok(()), |output| output.spare(&[&args.target])).map_err(Failure::Input)?;
+            output.as_ref().map_or(Ok(()), |output| output.spare(&inputs(args))).map_err(Failure::Input)?;
             of_file(args)?
         }
     };
@@ -179,6 +179,15 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn exit_code(args: &Args, report: &Report) -> u8 {
     (args.fail_on_findings && !report.findings.is_empty()).into()
+}
+
+/// The files that are read where no variant is traced.
+fn inputs(args: &Args) -> Vec<&Path> {
+    let buffers = args.bind.iter().filter_map(|bound| match &bound.buffer {
+        Buffer::File(path) => Some(path.as_path()),
+        Buffer::Described(_) => None,
+    });
+    std::iter::once(Path::new(&args.target)).chain(buffers).collect()
 }
 
 fn failure(error: TraceError) -> Failure {

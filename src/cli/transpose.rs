@@ -123,10 +123,10 @@ impl Write for Counted<'_> {
 /// Transposes a file.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stop = stop_on_interrupt("stopping; once more to stop at once")?;
-    // Reading a stream to its end may take forever, and leaves nothing behind.
+    // Reading a stream to its end may take forever, as may waiting for who reads a pipe, and leaves nothing behind.
     let mut input = end_at_once(&stop, || Input::open(&args.input))?;
     let job = job(args, &mut input)?;
-    let output = Output::open(stream_of(&args.output)).map_err(Failure::Input)?;
+    let output = end_at_once(&stop, || Output::open(stream_of(&args.output))).map_err(Failure::Input)?;
     output.spare(input.path.as_slice()).map_err(Failure::Input)?;
     let discovery = discover(args.device, &job.turn);
     let device = job.turn.transpose.as_ref().and_then(|problem| {
