@@ -272,6 +272,30 @@ fn batches_in_place_go_in_windows() {
 }
 
 #[test]
+fn threads_share_a_transpose_and_its_device() {
+    for gpu in gpus(default_limits) {
+        let transpose = WgpuTranspose::new(&gpu.device).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (gpu, transpose) = (&gpu, &transpose);
+                scope.spawn(move || {
+                    for turn in 0..20 {
+                        let problem = packed(40 + 9 * thread, 70 + 40 * turn, 2, Width::W4);
+                        let source = bytes(problem.source_bytes(), thread);
+                        let mut destination = vec![0; problem.destination_bytes() as usize];
+                        let expected = turned(&problem, &source, destination.clone(), [0, 0]);
+                        transpose
+                            .transpose_host(&gpu.queue, &problem, &source, &mut destination, 300_000, |_, _| ())
+                            .unwrap_or_else(|error| panic!("{problem}: {error}"));
+                        assert!(destination == expected, "{problem}");
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn matrices_of_the_host_go_through_in_windows() {
     for gpu in gpus(default_limits) {
         let transpose = WgpuTranspose::new(&gpu.device).unwrap();
