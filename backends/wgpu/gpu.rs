@@ -3,11 +3,11 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use futures::channel::oneshot;
 use wgpu::{ErrorFilter, Features, PollError, PollType};
 
 use super::pipeline::Pipelines;
@@ -176,7 +176,7 @@ pub(super) fn wait(device: &wgpu::Device, submission: Option<wgpu::SubmissionInd
 }
 
 /// A buffer on its way into the host's memory.
-pub(super) struct Mapping(Receiver<Result<(), wgpu::BufferAsyncError>>);
+pub(super) struct Mapping(oneshot::Receiver<Result<(), wgpu::BufferAsyncError>>);
 
 impl Mapping {
     /// Has the first bytes of a buffer mapped once the device is done with it.
@@ -186,7 +186,7 @@ impl Mapping {
         mode: wgpu::MapMode,
         bytes: u64,
     ) -> Result<Mapping, BackendError> {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = oneshot::channel();
         called(device, "map_async", 0, || {
             buffer.slice(..bytes).map_async(mode, move |result| {
                 // Nobody listens any more where waiting has failed already.
@@ -197,20 +197,18 @@ impl Mapping {
     }
 
     /// Waits until the bytes are there.
-    pub(super) fn wait(self, device: &wgpu::Device) -> Result<(), BackendError> {
-        let mut patience = Duration::ZERO;
+    pub(super) fn wait(mut self, device: &wgpu::Device) -> Result<(), BackendError> {
         let begin = Instant::now();
         loop {
-            match self.0.recv_timeout(patience) {
-                Ok(answer) => return answer.map_err(unmapped),
-                Err(RecvTimeoutError::Timeout) if begin.elapsed() < PATIENCE => wait(device, None)?,
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(unmapped("the device is done, but the buffer is not mapped"));
-                }
-                Err(error) => return Err(unmapped(error)),
+            if let Some(answer) = self.0.try_recv().map_err(unmapped)? {
+                return answer.map_err(unmapped);
             }
+            if begin.elapsed() >= PATIENCE {
+                return Err(unmapped("the device is done, but the buffer is not mapped"));
+            }
+            wait(device, None)?;
             // Another thread that waits for the device may have taken the answer along, and be about to give it.
-            patience = NAP;
+            thread::yield_now();
         }
     }
 }
