@@ -34,6 +34,21 @@ pub fn choose(variant: Variant, problem: &Problem, api: Api, support: impl Fn(Va
     ranked.iter().find(can).or(ranked.first()).map_or(Variant::Naive, |candidate| candidate.variant)
 }
 
+/// The variant that transposes `problem` in place. `support` says whether the device can run [`Variant::Inplace`].
+///
+/// Where rows begin within a sector, that shares sectors with its neighbours on both sides of every tile. So does
+/// [`Variant::Swap`], whose tiles are larger; for elements of 4 bytes and more it is faster there (docs/kernels.md).
+pub fn in_place(problem: &Problem, support: impl Fn(Variant) -> Support) -> Variant {
+    const SECTOR_BYTES: u64 = 32;
+    let width = problem.width().bytes() as u64;
+    let [_, matrices] = problem.kernel_layouts();
+    let whole_sectors = matrices.begins_with(SECTOR_BYTES / width);
+    match (whole_sectors || width < 4) && support(Variant::Inplace) == Support::Supported {
+        true => Variant::Inplace,
+        false => Variant::Swap,
+    }
+}
+
 /// The candidates for a problem on a device of `api`, the best first, whether or not a device supports them.
 pub fn rank(problem: &Problem, api: Api) -> Vec<Candidate> {
     let Some(language) = Language::of(api) else {
@@ -287,6 +302,23 @@ mod tests {
             true => Support::Unsupported("missing".into()),
             false => Support::Supported,
         })
+    }
+
+    #[test]
+    fn in_place_whole_sectors_go_by_vectors() {
+        let ran = |element, side, support: Support| {
+            in_place(&Problem::new(side, side, 1, element).unwrap(), |_| support.clone())
+        };
+        for (element, side, expected) in [
+            (Element::F32, 8192, Variant::Inplace),
+            (Element::F32, 8188, Variant::Swap),
+            (Element::C128, 8191, Variant::Swap),
+            (Element::F16, 8184, Variant::Inplace),
+            (Element::U8, 8176, Variant::Inplace),
+        ] {
+            assert_eq!(ran(element, side, Support::Supported), expected, "{element} {side}");
+            assert_eq!(ran(element, side, Support::Unsupported("no".into())), Variant::Swap, "{element} {side}");
+        }
     }
 
     /// The choices that were measured to be the best or next to it on an H200.

@@ -121,6 +121,25 @@ fn main(@builtin(local_invocation_index) i: u32) { out[i] = tile[8u * i]; }";
 }
 
 #[test]
+fn only_what_reads_and_writes_at_once_takes_turns() {
+    let atomics = "
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+var<workgroup> total: atomic<u32>;
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) i: u32) {
+    atomicStore(&total, 5u);
+    workgroupBarrier();
+    out[i] = atomicLoad(&total);
+    atomicAdd(&total, i);
+}";
+    let report = run(atomics, [1; 3], 32).report;
+    for (kind, passes) in [(Kind::Store, 1), (Kind::Load, 1), (Kind::Atomic, 32)] {
+        assert_eq!(report.total(Space::Workgroup, kind).passes, passes, "{kind:?}");
+    }
+    assert_eq!(report.findings, []);
+}
+
+#[test]
 fn only_active_invocations_and_subgroups_count() {
     let report = run(&one_workgroup(64, "if i < 40u && i % 2u == 0u { out[i] = 1u; }"), [1; 3], 64).report;
     let counts = report.total(Space::Storage, Kind::Store);

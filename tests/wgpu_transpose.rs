@@ -242,7 +242,7 @@ fn squares_are_transposed_in_place_and_nothing_else_is_touched() {
             let problem = problem.with_layouts(layout, layout).unwrap();
             transpose.prepare_in_place(&problem, buffer.slice(..)).unwrap().variants().next()
         };
-        assert_eq!((ran(17, 20), ran(17, 17)), (Some(Variant::Inplace), Some(Variant::Swap)));
+        assert_eq!([24, 20, 17].map(|ld| ran(17, ld)), [Variant::Inplace, Variant::Swap, Variant::Swap].map(Some));
         let refused =
             |problem: &Problem| transpose.prepare_in_place(problem, buffer.slice(..)).err().unwrap().to_string();
         assert_eq!(refused(&packed(5, 7, 1, Width::W4)), "in place go square matrices, these are 5×7");

@@ -132,7 +132,8 @@ impl CudaTranspose {
     }
 
     /// Puts the transpose of `problem`, which is square, in place of its source on `stream`, and returns the variant that
-    /// runs: [`Variant::Inplace`] where all rows begin at multiples of 16 bytes, and the slower [`Variant::Swap`] elsewhere.
+    /// runs: [`Variant::Inplace`] where all rows begin at multiples of 32 bytes, or of 16 with elements of 1 and 2 bytes, and the
+    /// slower [`Variant::Swap`] elsewhere.
     ///
     /// The view is as [`enqueue`](Self::enqueue) has it.
     ///
@@ -152,11 +153,9 @@ impl CudaTranspose {
         let (at, _written) = matrices.device_ptr_mut(stream);
         check_alignment(Side::Destination, problem, at)?;
         let placed = Placed::new(problem, at, at)?;
-        let fast = self.support(Variant::Inplace, &placed.problem) == Support::Supported;
+        let variant = planner::in_place(&placed.problem, |variant| self.support(variant, &placed.problem));
         // SAFETY: as in `enqueue`, with one side.
-        unsafe {
-            self.launch(stream.cu_stream(), &placed, if fast { Variant::Inplace } else { Variant::Swap }, Lines::Kept)
-        }
+        unsafe { self.launch(stream.cu_stream(), &placed, variant, Lines::Kept) }
     }
 
     /// Whether elements and stream are the problem's and the context's.

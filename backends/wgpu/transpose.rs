@@ -148,8 +148,8 @@ impl WgpuTranspose {
     }
 
     /// Makes ready to transpose `problem`, which is square, in place of its source; otherwise as
-    /// [`prepare`](Self::prepare). [`Variant::Inplace`] runs where all rows begin at multiples of 16 bytes, and the
-    /// slower [`Variant::Swap`] elsewhere.
+    /// [`prepare`](Self::prepare). [`Variant::Inplace`] runs where all rows begin at multiples of 32 bytes, or of 16
+    /// with elements of 1 and 2 bytes, and the slower [`Variant::Swap`] elsewhere.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare), and [`BackendError::Unsupported`] if rows and columns, or the layouts of source and
@@ -187,8 +187,7 @@ impl WgpuTranspose {
         let bound = self.bound(buffer, layout.first * width, part.destination_bytes(), width);
         let layout = layout.starting_at(bound.first);
         let problem = part.with_layouts(layout, layout)?;
-        let fast = self.support(Variant::Inplace, &problem, bound.whole) == Support::Supported;
-        let variant = if fast { Variant::Inplace } else { Variant::Swap };
+        let variant = planner::in_place(&problem, |variant| self.support(variant, &problem, bound.whole));
         let sides = [nothing.as_entire_buffer_binding(), bound.binding(buffer)];
         self.bind(variant, &problem, bound.whole, sides)
     }

@@ -4,8 +4,9 @@ use super::{DevicePair, MatchedBy};
 use crate::device::DeviceKind;
 use crate::record::{Device, Environment, Record};
 
-/// Options of `bench` that say where its results go, and nothing of how they come about.
-const OUTPUTS: [&str; 7] = ["--json", "--csv", "--markdown", "--html", "--save-baseline", "--baseline", "--quiet"];
+/// Options of `bench` that say what becomes of its results, and nothing of how they come about.
+const OUTPUTS: [&str; 8] =
+    ["--json", "--csv", "--markdown", "--html", "--save-baseline", "--baseline", "--fail-on-regression", "--quiet"];
 
 /// A sentence for each difference that figures may come from.
 pub(super) fn warnings(base: &Record, new: &Record, devices: &[DevicePair]) -> Vec<String> {
@@ -112,7 +113,7 @@ mod tests {
     fn settings_are_the_options_but_for_the_outputs() {
         let one = settings_of("cornerturn bench --size 64x48 --json a.json --element u8 --quiet --csv=x");
         assert_eq!(one, ["--element u8", "--size 64x48", "bench"]);
-        assert_eq!(settings_of("ct bench --element=u8 --baseline main --size 64x48"), one);
+        assert_eq!(settings_of("ct bench --element=u8 --baseline main --fail-on-regression=5 --size 64x48"), one);
         assert_eq!(settings_of("ct"), [""; 0]);
         let other = settings_of("ct bench --size 64x49 --element u8");
         assert_eq!([only_in(&one, &other).1, only_in(&other, &one).1], ["--size 64x48", "--size 64x49"]);

@@ -195,8 +195,8 @@ impl Machine<'_> {
         span: Span,
         out: &mut [u64],
     ) -> Result<(), TraceError> {
-        let kind = if leaf.atomic { Kind::Atomic } else { Kind::Load };
-        let (site, addresses) = self.request(region, pointer, leaf, kind, mask, span);
+        // An atomic load or store costs what any other does.
+        let (site, addresses) = self.request(region, pointer, leaf, Kind::Load, mask, span);
         let (lanes, width) = (self.lanes, leaf.scalar.width);
         for (lane, address) in addresses.iter().enumerate() {
             let Some(address) = *address else { continue };
@@ -220,8 +220,7 @@ impl Machine<'_> {
         mask: &Mask,
         span: Span,
     ) -> Result<(), TraceError> {
-        let kind = if leaf.atomic { Kind::Atomic } else { Kind::Store };
-        let (site, addresses) = self.request(region, pointer, leaf, kind, mask, span);
+        let (site, addresses) = self.request(region, pointer, leaf, Kind::Store, mask, span);
         let (lanes, width) = (self.lanes, leaf.scalar.width);
         for (lane, address) in addresses.iter().enumerate() {
             let Some(address) = *address else { continue };
