@@ -9,6 +9,7 @@ use crate::device::Api;
 use crate::element::Width;
 use crate::kernel::{Geometry, Grid, Language, Order};
 use crate::kernels::skinny::Skinny;
+use crate::model::SECTOR_BYTES;
 use crate::problem::Problem;
 use crate::variant::Variant;
 
@@ -39,7 +40,6 @@ pub fn choose(variant: Variant, problem: &Problem, api: Api, support: impl Fn(Va
 /// Where rows begin within a sector, that shares sectors with its neighbours on both sides of every tile. So does
 /// [`Variant::Swap`], whose tiles are larger; for elements of 4 bytes and more it is faster there (docs/kernels.md).
 pub fn in_place(problem: &Problem, support: impl Fn(Variant) -> Support) -> Variant {
-    const SECTOR_BYTES: u64 = 32;
     let width = problem.width().bytes() as u64;
     let [_, matrices] = problem.kernel_layouts();
     let whole_sectors = matrices.begins_with(SECTOR_BYTES / width);

@@ -9,6 +9,7 @@ use super::error::failed;
 use super::modules::{Function, Lines, Modules};
 use crate::backend::BackendError;
 use crate::kernel::{Language, Order};
+use crate::model::SECTOR_BYTES;
 use crate::problem::Problem;
 use crate::variant::{Moves, Variant};
 
@@ -22,9 +23,6 @@ pub(super) struct Kernel {
     width: u64,
     first_bytes: [u64; 2],
 }
-
-/// Kernels count elements from where a sector begins, so that they know which vectors and sectors memory has.
-pub(super) const SECTOR_BYTES: u64 = 32;
 
 /// What is to be moved, and how the blocks are laid over it: the parameter of every kernel, in `cuda/common.cuh`.
 #[repr(C)]
@@ -97,6 +95,7 @@ impl Kernel {
     /// Both buffers hold the problem that the kernel was made for and live until the launch is over, as does the device
     /// that loaded the kernel.
     pub(super) unsafe fn enqueue(&self, stream: CUstream, source: u64, destination: u64) -> Result<(), BackendError> {
+        // Kernels count elements from where a sector begins, so that they know which vectors and sectors memory has.
         let begin =
             |address: u64| (address / SECTOR_BYTES * SECTOR_BYTES, (address % SECTOR_BYTES / self.width) as u32);
         let (mut source, src_first) = begin(source + self.first_bytes[0]);

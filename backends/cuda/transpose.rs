@@ -7,13 +7,14 @@ use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut};
 
 use super::driver;
 use super::error::{self, failed};
-use super::kernel::{Kernel, SECTOR_BYTES};
+use super::kernel::Kernel;
 use super::limits::Limits;
 use super::modules::{Lines, Modules};
 use crate::backend::{BackendError, Support};
 use crate::device::Api;
 use crate::element::Width;
 use crate::kernel::Language;
+use crate::model::SECTOR_BYTES;
 use crate::planner;
 use crate::problem::{Problem, Side};
 use crate::transpose::{TransposeError, check_alignment, check_in_place, check_length};

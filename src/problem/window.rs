@@ -182,12 +182,7 @@ mod tests {
         ) {
             let whole = Problem::new(rows, cols, batch, Element::U8).unwrap();
             let mut found = vec![0; whole.elements() as usize];
-            for share in whole.shares(most) {
-                let share = share.unwrap();
-                prop_assert!(share.elements() <= most);
-                (0..whole.elements()).filter_map(|index| share.source_of(index)).for_each(|at| found[at as usize] += 1);
-            }
-            for share in whole.pieced_shares(most, piece) {
+            for share in whole.shares(most).chain(whole.pieced_shares(most, piece)) {
                 let share = share.unwrap();
                 prop_assert!(share.elements() <= most);
                 (0..whole.elements()).filter_map(|index| share.source_of(index)).for_each(|at| found[at as usize] += 1);
